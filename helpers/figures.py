@@ -1,0 +1,253 @@
+"""Pictures of tensors: opaque PNG, alt text, and the drawn numbers as a text twin.
+
+Each public function draws and displays one figure. The display carries the picture,
+its alt text in the output's metadata (`{"image/png": {"alt": ...}}`), and, as plain
+text, the alt text followed by every number that was drawn. Front ends show the picture;
+screen readers get the alt text; a test that cannot compare pixels compares the twin.
+
+matplotlib is imported when something is drawn, not before.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PIXELS_WIDE = 520  # as displayed; fits a phone after scaling, and a laptop beside text
+PIXELS_PER_INCH = 100
+SHARPNESS = 1.5  # stored pixels for each displayed one
+MAX_WRITTEN = 8  # numbers are written into matrices up to 8 x 8
+
+# Both maps grow steadily lighter or darker, so that they survive greyscale printing,
+# and run between blue and yellow-orange, which color-blind readers tell apart.
+WEIGHTS = ["#ffffff", "#c9dcec", "#7fb2d5", "#2f7ab5", "#08306b"]
+SIGNED = ["#0b2a5b", "#3f6ea8", "#a9b1ba", "#f0cf78", "#fff3c4"]
+LINES = [("#08306b", "o", "-"), ("#c8700a", "s", "--"), ("#555555", "^", ":")]
+
+
+def heat_map(
+    matrices: Mapping[str, Tensor],
+    *,
+    alt: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    row_axis: str = "query",
+    column_axis: str = "key",
+    blocked: Mapping[str, Tensor] | None = None,
+    signed: bool = False,
+    decimals: int = 2,
+) -> None:
+    """Display matrices one under the other, on one color scale.
+
+    `matrices` maps a title to a matrix `[rows, columns]`; `blocked` maps a title to a
+    matrix of the same shape whose nonzero cells are hatched. `signed` takes the
+    two-sided colors centered on zero instead of those for weights from 0 up. `alt` says
+    what the picture shows. Raises `ValueError` when labels or masks do not fit.
+    """
+    blocked = dict(blocked or {})
+    for title, matrix in matrices.items():
+        if tuple(matrix.shape) != (len(rows), len(columns)):
+            raise ValueError(
+                f"{title!r} has shape {tuple(matrix.shape)}, but there are "
+                f"{len(rows)} row labels and {len(columns)} column labels"
+            )
+        mask = blocked.setdefault(title, torch.zeros(matrix.shape))
+        if mask.shape != matrix.shape:
+            raise ValueError(
+                f"the mask for {title!r} has shape {tuple(mask.shape)}, "
+                f"its matrix {tuple(matrix.shape)}"
+            )
+    unknown = set(blocked) - set(matrices)
+    if unknown:
+        raise ValueError(f"a mask for {unknown.pop()!r}, which is not drawn")
+    figure = draw_heat_map(
+        matrices, rows, columns, row_axis, column_axis, blocked, signed, decimals
+    )
+    facts = [
+        line
+        for title, matrix in matrices.items()
+        for line in _table(title, matrix, rows, columns, blocked[title], decimals)
+    ]
+    _display(figure, alt, facts)
+
+
+def draw_heat_map(
+    matrices: Mapping[str, Tensor],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    row_axis: str,
+    column_axis: str,
+    blocked: Mapping[str, Tensor],
+    signed: bool,
+    decimals: int,
+) -> Figure:
+    """The figure that `heat_map` displays, for those who want to look into it."""
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+    finite = torch.cat([m[m.isfinite()].flatten() for m in matrices.values()])
+    top = max(finite.abs().max().item(), 1e-9) if len(finite) else 1.0
+    colors = LinearSegmentedColormap.from_list("ours", SIGNED if signed else WEIGHTS)
+    scale = Normalize(-top if signed else min(0.0, finite.min().item()), top)
+
+    cell = min(0.62, 3.9 / len(columns))
+    height = len(matrices) * (cell * len(rows) + 1.25)
+    figure, axes = _canvas(height, len(matrices))
+    for ax, (title, matrix) in zip(axes, matrices.items(), strict=True):
+        ax.imshow(matrix.detach(), cmap=colors, norm=scale)
+        ax.set_title(title, fontsize=14)
+        ax.set_xticks(range(len(columns)), columns, rotation=35, ha="right")
+        ax.set_yticks(range(len(rows)), rows)
+        ax.tick_params(labelsize=12, length=0)
+        ax.set_xlabel(column_axis, fontsize=13)
+        ax.set_ylabel(row_axis, fontsize=13)
+        written = max(len(rows), len(columns)) <= MAX_WRITTEN
+        for i in range(len(rows)):
+            for j in range(len(columns)):
+                hidden = bool(blocked[title][i, j])
+                if hidden:
+                    _hatch(ax, i, j)
+                if written:
+                    value = matrix[i, j].item()
+                    background = (1.0, 1.0, 1.0) if hidden else colors(scale(value))
+                    _write(ax, i, j, number(value, decimals), background, hidden)
+    return figure
+
+
+def line_plot(
+    x: Sequence[float],
+    lines: Mapping[str, Sequence[float]],
+    *,
+    alt: str,
+    title: str,
+    x_axis: str,
+    y_axis: str,
+    decimals: int = 2,
+) -> None:
+    """Display lines over a common `x`, told apart by marker, dash and direct label.
+
+    `lines` maps a label to as many values as `x` has. Raises `ValueError` when a line is
+    of another length, or when there are more lines than styles.
+    """
+    for label, values in lines.items():
+        if len(values) != len(x):
+            raise ValueError(f"{label!r} has {len(values)} values, x has {len(x)}")
+    if len(lines) > len(LINES):
+        raise ValueError(f"{len(lines)} lines, but only {len(LINES)} styles")
+    facts = [f"{x_axis} | " + " | ".join(lines)]
+    for k, place in enumerate(x):
+        cells = [number(values[k], decimals) for values in lines.values()]
+        facts.append(f"{number(place, 0)} | " + " | ".join(cells))
+    _display(draw_line_plot(x, lines, title, x_axis, y_axis), alt, facts)
+
+
+def draw_line_plot(
+    x: Sequence[float],
+    lines: Mapping[str, Sequence[float]],
+    title: str,
+    x_axis: str,
+    y_axis: str,
+) -> Figure:
+    """The figure that `line_plot` displays, for those who want to look into it."""
+    figure, (ax,) = _canvas(3.8, 1)
+    for (label, values), (color, marker, dash) in zip(lines.items(), LINES, strict=False):
+        ax.plot(x, values, color=color, marker=marker, linestyle=dash, label=label)
+    ax.set_title(title, fontsize=14)
+    ax.set_xlabel(x_axis, fontsize=13)
+    ax.set_ylabel(y_axis, fontsize=13)
+    ax.tick_params(labelsize=12)
+    ax.grid(color="#dddddd")
+    ax.legend(fontsize=12, loc="upper left")
+    return figure
+
+
+def number(value: float, decimals: int) -> str:
+    """A number as pictures and their twins write it: no "-0.00", and "-inf" in words."""
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
+
+
+def _canvas(height: float, panels: int) -> tuple[Figure, Sequence[Axes]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(
+        figsize=(PIXELS_WIDE / PIXELS_PER_INCH, height),
+        dpi=PIXELS_PER_INCH * SHARPNESS,
+        facecolor="white",
+        layout="constrained",
+    )
+    return figure, figure.subplots(panels, squeeze=False)[:, 0]
+
+
+def _hatch(ax: Axes, row: int, column: int) -> None:
+    from matplotlib.patches import Rectangle
+
+    ax.add_patch(
+        Rectangle(
+            (column - 0.5, row - 0.5),
+            1,
+            1,
+            facecolor="white",
+            edgecolor="#8a8a8a",
+            hatch="///",
+            linewidth=0,
+        )
+    )
+
+
+def _write(
+    ax: Axes, row: int, column: int, text: str, background: Any, boxed: bool
+) -> None:
+    red, green, blue, *_ = background
+    light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.55
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0} if boxed else None
+    ax.text(
+        column,
+        row,
+        text,
+        ha="center",
+        va="center",
+        fontsize=11,
+        color="black" if light else "white",
+        bbox=box,
+    )
+
+
+def _table(
+    title: str,
+    matrix: Tensor,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    blocked: Tensor,
+    decimals: int,
+) -> list[str]:
+    lines = [f"{title} | " + " | ".join(columns)]
+    for i, label in enumerate(rows):
+        cells = [
+            number(matrix[i, j].item(), decimals) + (" blocked" if blocked[i, j] else "")
+            for j in range(len(columns))
+        ]
+        lines.append(f"{label} | " + " | ".join(cells))
+    return lines
+
+
+def _display(figure: Figure, alt: str, facts: Sequence[str]) -> None:
+    from IPython.display import display
+
+    png = io.BytesIO()
+    figure.savefig(png, format="png", metadata={"Software": None})
+    display(
+        {
+            "image/png": base64.b64encode(png.getvalue()).decode("ascii"),
+            "text/plain": "\n".join([f"Figure: {alt}", *facts]),
+        },
+        metadata={"image/png": {"alt": alt, "width": PIXELS_WIDE}},
+        raw=True,
+    )

@@ -1,0 +1,185 @@
+"""The rules under which nbval compares the lessons: what it would let pass, fails here.
+
+* A cell that was never run, or a notebook not run once from top to bottom, fails.
+* A cell tagged `raises-exception` has an error stored, and raises.
+* A picture has the stored alt text and looks like the stored picture.
+* A mismatch names the cell, its section, the line and the numbers, stored and computed.
+* Once a cell has raised, the rest of its notebook is skipped: one bug, one failure.
+* The cells of a notebook stay in order, whatever order was asked for.
+"""
+
+from __future__ import annotations
+
+import base64
+import difflib
+import io
+import os
+import re
+
+import numpy as np
+import pytest
+from nbval.plugin import IPyNbCell, NbCellError
+from PIL import Image
+
+# The kernels inherit these; no MPLBACKEND, which would hide figures.
+os.environ.setdefault("PYTHONHASHSEED", "0")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+os.environ.pop("MPLBACKEND", None)
+
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|inf|nan)")
+BLOCK = 16  # pixels: finer differences (fonts, antialiasing) are a matplotlib version's own
+LARGEST_DIFFERENCE = 12  # of 255, in any block
+LONGEST_LIST = 12
+_current = {"item": None}
+
+
+def pytest_collection_modifyitems(items):
+    cells = [item for item in items if isinstance(item, IPyNbCell)]
+    in_order = iter(sorted(cells, key=lambda item: (str(item.parent.path), item.cell_num)))
+    items[:] = [next(in_order) if isinstance(item, IPyNbCell) else item for item in items]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    if not isinstance(item, IPyNbCell):
+        return (yield)
+    broken_by = getattr(item.parent, "broken_by", None)
+    if broken_by is not None:
+        pytest.skip(f"{broken_by} raised, so the rest of this notebook is not run")
+    _current["item"] = item
+    try:
+        complain(item, stored_faults(item))
+        result = yield
+        complain(item, computed_faults(item))
+        return result
+    except NbCellError as error:
+        if "exception" in str(error) or "Timeout" in str(error):
+            item.parent.broken_by = place(item)
+        text = f"{place(item)}: {error}"
+        raise NbCellError(item.cell_num, text, error.source, error.inner_traceback) from None
+    finally:
+        _current["item"] = None
+
+
+def complain(item, fault):
+    if fault:
+        raise NbCellError(item.cell_num, fault, item.cell.source)
+
+
+def place(item):
+    """Where a maintainer finds the cell: its id, its count in Jupyter, its section."""
+    section = "top"
+    for cell in item.parent.nb.cells:
+        if cell.cell_type == "markdown":
+            headings = re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)
+            section = headings[-1] if headings else section
+        if cell.id == item.cell.id:
+            break
+    return f"cell '{item.cell.id}' (In[{item.cell.execution_count}], section '{section}')"
+
+
+def stored_faults(item):
+    """What is wrong with the stored cell itself, before running anything."""
+    cell = item.cell
+    if item.options["skip"] or not cell.source.strip():
+        return None
+    if cell.execution_count is None:
+        return "this cell was never run: nothing is stored to compare with"
+    counts = [
+        c.execution_count
+        for c in item.parent.nb.cells
+        if c.cell_type == "code" and c.source.strip()
+    ]
+    if counts != list(range(1, len(counts) + 1)):
+        return f"the notebook was not run once, from top to bottom: counts {counts}"
+    if item.options["check_exception"] and not has_error(cell.outputs):
+        return "tagged raises-exception, but no error is stored"
+    return None
+
+
+def computed_faults(item):
+    """What nbval does not compare: whether an error came, and how pictures look."""
+    if item.options["skip"]:
+        return None
+    computed = item.test_outputs or ()
+    if item.options["check_exception"] and not has_error(computed):
+        return "tagged raises-exception, but it did not raise"
+    if not item.options["check"]:
+        return None
+    stored, computed = pictures(item.cell.outputs), pictures(computed)
+    if len(stored) != len(computed):
+        return f"{len(stored)} pictures stored, {len(computed)} computed"
+    for old, new in zip(stored, computed, strict=True):
+        fault = picture_fault(old, new)
+        if fault:
+            return fault
+    return None
+
+
+def has_error(outputs):
+    return any(output.output_type == "error" for output in outputs)
+
+
+def pictures(outputs):
+    return [output for output in outputs if "image/png" in output.get("data", {})]
+
+
+def picture_fault(stored, computed):
+    """How two picture outputs differ, in alt text or in looks; None when they agree."""
+    old_alt, new_alt = (
+        output.metadata.get("image/png", {}).get("alt", "") for output in (stored, computed)
+    )
+    if not old_alt.strip():
+        return "a picture is stored without alt text"
+    if old_alt != new_alt:
+        return f"alt text: stored {old_alt!r}, computed {new_alt!r}"
+    old, new = (blocks(output.data["image/png"]) for output in (stored, computed))
+    if old.shape != new.shape:
+        return f"picture size in blocks: stored {old.shape}, computed {new.shape}"
+    difference = np.abs(old - new).max()
+    if difference > LARGEST_DIFFERENCE:
+        return f"the picture looks different: a part of it by {difference:.0f} of 255 shades"
+    return None
+
+
+def blocks(png):
+    """A PNG in base64 as the mean shade of its blocks, `[rows, columns, 3]`."""
+    picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB"), float)
+    rows, columns = (size // BLOCK for size in picture.shape[:2])
+    picture = picture[: rows * BLOCK, : columns * BLOCK]
+    return picture.reshape(rows, BLOCK, columns, BLOCK, 3).mean(axis=(1, 3))
+
+
+def pytest_assertrepr_compare(config, op, left, right):
+    """nbval asks this hook how to show a mismatch; left is stored, right computed."""
+    if _current["item"] is None or not (isinstance(left, str) and isinstance(right, str)):
+        return None
+    stored, computed = left.split("\n"), right.split("\n")
+    if len(stored) == len(computed):
+        told = [
+            line
+            for n, pair in enumerate(zip(stored, computed, strict=True), 1)
+            for line in line_differences(n, *pair)
+        ][:LONGEST_LIST]
+    else:
+        told = [f"{len(stored)} lines stored, {len(computed)} computed"]
+    diff = difflib.unified_diff(stored, computed, "stored", "computed", lineterm="", n=2)
+    advice = (
+        "If what is computed is right, run the whole notebook again, top to bottom, and commit it."
+    )
+    return ["what the notebook stores is not what its code prints now", *told, "", *diff, advice]
+
+
+def line_differences(n, stored, computed):
+    """The differing numbers of one line, or the line when more than numbers differ."""
+    if stored == computed:
+        return []
+    old, new = NUMBER.findall(stored), NUMBER.findall(computed)
+    if NUMBER.sub("#", stored).split() == NUMBER.sub("#", computed).split():
+        return [
+            f"line {n}, number {k}: stored {a}, computed {b}"
+            for k, (a, b) in enumerate(zip(old, new, strict=True), 1)
+            if a != b
+        ]
+    return [f"line {n}: stored {stored!r}, computed {computed!r}"]
