@@ -124,6 +124,4 @@ class Tally:
         if not open_ones:
             return f"{done} of {len(exercises)} done: all of them"
         following = open_ones[0]
-        return (
-            f"{done} of {len(exercises)} done; next: {following.number} {following.name}"
-        )
+        return f"{done} of {len(exercises)} done; next: {following.number} {following.name}"

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from helpers.shapes import rounded
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 PIXELS_WIDE = 520  # as displayed; fits a phone after scaling, and a laptop beside text
 PIXELS_PER_INCH = 100
 SHARPNESS = 1.5  # stored pixels for each displayed one
+ROW_HEIGHT = 0.48  # inches
 MAX_WRITTEN = 8  # numbers are written into matrices up to 8 x 8
 
 # Both maps grow steadily lighter or darker, so that they survive greyscale printing,
@@ -98,11 +101,10 @@ def draw_heat_map(
     colors = LinearSegmentedColormap.from_list("ours", SIGNED if signed else WEIGHTS)
     scale = Normalize(-top if signed else min(0.0, finite.min().item()), top)
 
-    cell = min(0.62, 3.9 / len(columns))
-    height = len(matrices) * (cell * len(rows) + 1.25)
+    height = len(matrices) * (ROW_HEIGHT * len(rows) + 1.25)
     figure, axes = _canvas(height, len(matrices))
     for ax, (title, matrix) in zip(axes, matrices.items(), strict=True):
-        ax.imshow(matrix.detach(), cmap=colors, norm=scale)
+        ax.imshow(matrix.detach(), cmap=colors, norm=scale, aspect="auto")
         ax.set_title(title, fontsize=14)
         ax.set_xticks(range(len(columns)), columns, rotation=35, ha="right")
         ax.set_yticks(range(len(rows)), rows)
@@ -118,7 +120,7 @@ def draw_heat_map(
                 if written:
                     value = matrix[i, j].item()
                     background = (1.0, 1.0, 1.0) if hidden else colors(scale(value))
-                    _write(ax, i, j, number(value, decimals), background, hidden)
+                    _write(ax, i, j, rounded(value, decimals), background, hidden)
     return figure
 
 
@@ -144,8 +146,8 @@ def line_plot(
         raise ValueError(f"{len(lines)} lines, but only {len(LINES)} styles")
     facts = [f"{x_axis} | " + " | ".join(lines)]
     for k, place in enumerate(x):
-        cells = [number(values[k], decimals) for values in lines.values()]
-        facts.append(f"{number(place, 0)} | " + " | ".join(cells))
+        cells = [rounded(values[k], decimals) for values in lines.values()]
+        facts.append(f"{rounded(place, 0)} | " + " | ".join(cells))
     _display(draw_line_plot(x, lines, title, x_axis, y_axis), alt, facts)
 
 
@@ -167,11 +169,6 @@ def draw_line_plot(
     ax.grid(color="#dddddd")
     ax.legend(fontsize=12, loc="upper left")
     return figure
-
-
-def number(value: float, decimals: int) -> str:
-    """A number as pictures and their twins write it: no "-0.00", and "-inf" in words."""
-    return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
 def _canvas(height: float, panels: int) -> tuple[Figure, Sequence[Axes]]:
@@ -202,9 +199,7 @@ def _hatch(ax: Axes, row: int, column: int) -> None:
     )
 
 
-def _write(
-    ax: Axes, row: int, column: int, text: str, background: Any, boxed: bool
-) -> None:
+def _write(ax: Axes, row: int, column: int, text: str, background: Any, boxed: bool) -> None:
     red, green, blue, *_ = background
     light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.55
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0} if boxed else None
@@ -231,7 +226,7 @@ def _table(
     lines = [f"{title} | " + " | ".join(columns)]
     for i, label in enumerate(rows):
         cells = [
-            number(matrix[i, j].item(), decimals) + (" blocked" if blocked[i, j] else "")
+            rounded(matrix[i, j].item(), decimals) + (" blocked" if blocked[i, j] else "")
             for j in range(len(columns))
         ]
         lines.append(f"{label} | " + " | ".join(cells))

@@ -29,9 +29,7 @@ def place() -> tuple[str, str]:
 def badge_url(notebook: str) -> str:
     """The address that opens `notebook`, a file name in `notebooks/`, in Colab."""
     repository, ref = place()
-    return (
-        f"https://colab.research.google.com/github/{repository}/blob/{ref}/notebooks/{notebook}"
-    )
+    return f"https://colab.research.google.com/github/{repository}/blob/{ref}/notebooks/{notebook}"
 
 
 def rewrite(repository: str, ref: str) -> list[str]:

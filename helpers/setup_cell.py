@@ -6,10 +6,10 @@ REPOSITORY, REF = "not.published.yet/transformers-one-tensor-at-a-time", "main"
 url, here, name = f"https://github.com/{REPOSITORY}", Path.cwd(), REPOSITORY.split("/")[1]
 home = next((p for p in [here, *here.parents] if (p / "helpers/links.py").exists()), here / name)
 git = f"git init -q {name} && cd {name} && git fetch -q --depth=1 {url} {REF} && git checkout -q FETCH_HEAD"
-quiet = dict(capture_output=True, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"})
-stale = home == here / name and subprocess.run(git, shell=True, **quiet).returncode > 0
+os.environ["GIT_TERMINAL_PROMPT"] = "0"
+stale = home == here / name and subprocess.run(git, shell=True, capture_output=True).returncode != 0
 if not (home / "helpers/links.py").exists():
-    wrong = "is a placeholder: the project is not published yet" if "." in REPOSITORY.split("/")[0] else "could not be fetched"
-    raise RuntimeError(f"The lesson's helpers are not in this folder, and {url} ({REF}) {wrong}; connect to the internet and install git, or download the whole project and open this notebook from its notebooks folder, then run this cell again.")
+    wrong = f"The lesson's helpers are not in this folder, and {url} ({REF}) {'is not published yet' if 'not.published.yet' in url else 'cannot be reached'}: connect to the internet and install git, or download the whole project and open this notebook from its notebooks folder, then run this cell again."
+    raise RuntimeError(wrong)
 sys.path.insert(0, str(home))
-print("Setup done." + (" The helpers could not be refreshed: using the copy that is here." if stale else ""))
+print("Setup done, with an older copy of the helpers." if stale else "Setup done.")

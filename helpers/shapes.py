@@ -1,4 +1,4 @@
-"""A traced table of named tensors: shape comments that are executed."""
+"""Tensors in print: name, shape and rounded values, and shape comments that are executed."""
 
 from __future__ import annotations
 
@@ -33,6 +33,32 @@ class Trace:
             row += f"  <-- should be {by(promised)}"
         print(row)
         return tensor
+
+
+def show(name: str, tensor: Tensor, decimals: int = 4) -> None:
+    """Print a tensor's name, its shape, and its values in columns, `decimals` digits each.
+
+    Works for 1, 2 or 3 axes; with three, item by item along the first. Never prints "-0".
+    Raises `ValueError` for any other number of axes.
+    """
+    if tensor.dim() not in (1, 2, 3):
+        raise ValueError(f"{name!r} has {tensor.dim()} axes; show one of its parts instead")
+    print(f"{name}: {by(tuple(tensor.shape))}")
+    items = tensor.detach() if tensor.dim() == 3 else [tensor.detach()]
+    for number, item in enumerate(items):
+        if tensor.dim() == 3:
+            print(f"item {number}")
+        rows = [
+            [rounded(v, decimals) for v in row] for row in item.reshape(-1, item.shape[-1]).tolist()
+        ]
+        width = max((len(text) for row in rows for text in row), default=0)
+        for row in rows:
+            print("  " + "  ".join(text.rjust(width) for text in row))
+
+
+def rounded(value: float, decimals: int) -> str:
+    """A number with `decimals` digits and no "-0.00"; infinities and nan in letters."""
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
 def by(shape: tuple[int, ...]) -> str:

@@ -1,0 +1,655 @@
+"""Lesson 2's exercises: what each answer must do, from the weakest demand to the strongest.
+
+The demands look at behavior. Sizes are pairwise different and the items of a batch
+differ, because two equal copies in a batch as long as the context hide most mistakes.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from helpers.exercises import Exercise, describe, is_blank
+from helpers.shapes import by
+
+BATCH, TOKENS, D_IN, D_OUT, CONTEXT = 3, 5, 4, 2, 8
+TOLERANCE = 1e-4  # a late mask with renormalization rounds differently
+
+# --------------------------------------------------------------------------------------
+# 2.1 shape-forecast
+# --------------------------------------------------------------------------------------
+SHAPES = {
+    "queries": ((4, 7, 3), "Which step changes the last number, and to what?"),
+    "keys transposed": ((4, 3, 7), "Which two axes change places, and which one stays?"),
+    "scores": ((4, 7, 7), "One score for each pair of what?"),
+    "weights": ((4, 7, 7), "Does softmax add numbers, remove some, or only rescale them?"),
+    "context vectors": ((4, 7, 3), "A weighted sum of values: how wide is one value?"),
+}
+
+shape_forecast = Exercise(
+    "2.1",
+    "shape-forecast",
+    "A shape that you can predict is a bug that you can locate.",
+    attempt=lambda answer: answer,
+)
+
+
+@shape_forecast.demand("One tuple of whole numbers for each name: which is missing?")
+def forecast_is_complete(answer: Any) -> str | None:
+    if not isinstance(answer, dict):
+        return f"the answer is a {type(answer).__name__}, not the dictionary of the stub"
+    for name in SHAPES:
+        if is_blank(answer.get(name)):
+            return f"there is no shape for {name!r} yet"
+    return None
+
+
+def _forecast(name: str, shape: tuple[int, ...], question: str) -> None:
+    @shape_forecast.demand(question)
+    def forecast(answer: dict) -> str | None:
+        given = tuple(answer[name])
+        return None if given == shape else f"{name!r} does not come out as {by(given)}"
+
+
+for _name, (_shape, _question) in SHAPES.items():
+    _forecast(_name, _shape, _question)
+
+# --------------------------------------------------------------------------------------
+# 2.2 clinic
+# --------------------------------------------------------------------------------------
+CULPRITS = ("projection", "transpose", "query/key mismatch", "not in the shapes")
+DIAGNOSES = {
+    "A": ("projection", "Only a last axis breaks its promise: which step sets that width?"),
+    "B": ("query/key mismatch", "The scores are not square: how many tokens ask, how many answer?"),
+    "C": ("transpose", "The scores are square, of the wrong size: which axes were multiplied away?"),
+    "D": ("transpose", "The marked row holds the right three numbers: are they in order?"),
+    "E": ("not in the shapes", "Is there any row in this trace that breaks its promise?"),
+}
+
+clinic = Exercise(
+    "2.2",
+    "clinic",
+    "A trace finds what breaks a shape. Patient E shows what it cannot find.",
+    attempt=lambda answer: answer,
+)
+
+
+@clinic.demand("One of the four causes for each patient: which is missing?")
+def every_patient_has_a_cause(answer: Any) -> str | None:
+    if not isinstance(answer, dict):
+        return f"the answer is a {type(answer).__name__}, not the dictionary of the stub"
+    for patient in DIAGNOSES:
+        cause = answer.get(patient)
+        if is_blank(cause):
+            return f"patient {patient} has no cause yet"
+        if cause not in CULPRITS:
+            return f"{cause!r} is none of the causes: {', '.join(map(repr, CULPRITS))}"
+    return None
+
+
+def _diagnose(patient: str, cause: str, question: str) -> None:
+    @clinic.demand(question)
+    def diagnosis(answer: dict) -> str | None:
+        if answer[patient] == cause:
+            return None
+        return f"patient {patient} is ill, but {answer[patient]!r} would not leave this trace"
+
+
+for _name, (_cause, _question) in DIAGNOSES.items():
+    _diagnose(_name, _cause, _question)
+
+# --------------------------------------------------------------------------------------
+# 2.3 future-mask
+# --------------------------------------------------------------------------------------
+future_mask = Exercise(
+    "2.3",
+    "future-mask",
+    "Ones mark exactly the future, for any length: that is all a causal mask says.",
+    attempt=lambda answer: answer(5),
+)
+
+
+@future_mask.demand("How many tokens ask, and how many can be asked?")
+def mask_is_square(answer: Callable[[int], Tensor]) -> str | None:
+    for length in (5, 3):
+        mask = answer(length)
+        if not isinstance(mask, Tensor):
+            return f"for {length} tokens you return a {type(mask).__name__}, not a tensor"
+        if tuple(mask.shape) != (length, length):
+            return f"for {length} tokens the mask is {by(tuple(mask.shape))}"
+    return None
+
+
+@future_mask.demand("May a token look at itself? Where in the matrix does it do so?")
+def diagonal_is_open(answer: Callable[[int], Tensor]) -> str | None:
+    blocked = int(_as_bool(answer(5)).diagonal().sum())
+    return f"{blocked} of 5 tokens are hidden from themselves" if blocked else None
+
+
+@future_mask.demand("Row = the token that asks. Which keys lie in the future of row 0?")
+def future_is_marked(answer: Callable[[int], Tensor]) -> str | None:
+    for length in (5, 3, 1):
+        mask = _as_bool(answer(length))
+        for i in range(length):
+            for j in range(length):
+                if mask[i, j] != (j > i):
+                    state = "blocked" if mask[i, j] else "open"
+                    when = "future" if j > i else "past"
+                    return f"for query {i}, key {j} is {state}, though it lies in the {when}"
+    return None
+
+
+def _as_bool(mask: Tensor) -> Tensor:
+    """A mask as True = blocked, whatever its dtype; -inf counts as blocked."""
+    return mask != 0
+
+
+# --------------------------------------------------------------------------------------
+# 2.4 causal-attention
+# --------------------------------------------------------------------------------------
+causal_attention = Exercise(
+    "2.4",
+    "causal-attention",
+    "It passes on unequal sizes, on differing texts, with the future changed and with "
+    "dropout on: that is behavior, and behavior is what a model trains on.",
+    attempt=lambda answer: _run(answer, CONTEXT),
+)
+
+
+def _build(
+    answer: type[nn.Module],
+    d_in: int = D_IN,
+    d_out: int = D_OUT,
+    dropout: float = 0.0,
+    bias: bool = False,
+) -> nn.Module:
+    """A model of the learner's class with the same weights at each call."""
+    torch.manual_seed(5)
+    model = answer(d_in, d_out, CONTEXT, dropout, bias)
+    with torch.no_grad():
+        for layer in (model.W_query, model.W_key, model.W_value):
+            layer.weight.copy_(torch.randn(layer.weight.shape))
+            if layer.bias is not None:
+                layer.bias.copy_(torch.randn(layer.bias.shape))
+    return model.eval()
+
+
+def _texts(tokens: int = TOKENS, d_in: int = D_IN) -> Tensor:
+    """A batch of texts that differ, `[3, tokens, d_in]`."""
+    return torch.randn(BATCH, tokens, d_in, generator=torch.Generator().manual_seed(7))
+
+
+def _run(answer: type[nn.Module], tokens: int) -> Any:
+    return _build(answer)(_texts(tokens))
+
+
+# A probe whose values are unit vectors, so that the output *is* the attention weights.
+_REVEAL_IN, _REVEAL_OUT = TOKENS + D_IN, TOKENS + 1
+
+
+def _reveal(answer: type[nn.Module], dropout: float = 0.0) -> tuple[nn.Module, Tensor]:
+    """A model and a batch for which the output's first columns are the weights."""
+    model = _build(answer, _REVEAL_IN, _REVEAL_OUT, dropout)
+    with torch.no_grad():
+        model.W_value.weight.copy_(torch.eye(_REVEAL_OUT, _REVEAL_IN))
+        model.W_value.weight[TOKENS] = 0.0
+    places = torch.eye(TOKENS).expand(BATCH, -1, -1)
+    return model, torch.cat([places, _texts()], dim=-1)
+
+
+def _weights(answer: type[nn.Module]) -> Tensor:
+    """The learner's attention weights, `[3, 5, 5]`."""
+    model, x = _reveal(answer)
+    return model(x)[..., :TOKENS].detach()
+
+
+def _scores(answer: type[nn.Module]) -> Tensor:
+    """The raw scores that belong to `_weights`, `[3, 5, 5]`."""
+    model, x = _reveal(answer)
+    return (model.W_query(x) @ model.W_key(x).transpose(1, 2)).detach()
+
+
+def _future(length: int = TOKENS) -> Tensor:
+    return torch.ones(length, length).triu(diagonal=1).bool()
+
+
+def _differs(a: Tensor, b: Tensor, tolerance: float = TOLERANCE) -> bool:
+    return not torch.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def _first(mask: Tensor) -> tuple[int, ...]:
+    return tuple(mask.nonzero()[0].tolist())
+
+
+@causal_attention.demand("`check` builds the model itself: have you handed in the class?")
+def answer_is_a_class(answer: Any) -> str | None:
+    if isinstance(answer, type) and issubclass(answer, nn.Module):
+        return None
+    return f"the answer is {type(answer).__name__!r}, not a class made from nn.Module"
+
+
+@causal_attention.demand(
+    "Print the shape before the line that stops: which two axes of the keys must change places?"
+)
+def full_length_runs(answer: type[nn.Module]) -> str | None:
+    out = _run(answer, CONTEXT)
+    if isinstance(out, Tensor):
+        return None
+    return f"forward returns a {type(out).__name__}, not one tensor of context vectors"
+
+
+@causal_attention.demand("One context vector for each token: as wide as which projection?")
+def shape_is_right(answer: type[nn.Module]) -> str | None:
+    shape = tuple(_run(answer, CONTEXT).shape)
+    if shape == (BATCH, CONTEXT, D_OUT):
+        return None
+    return f"{BATCH} x {CONTEXT} x {D_IN} goes in with d_out={D_OUT}, {by(shape)} comes out"
+
+
+@causal_attention.demand("Try four tokens: how large are the scores, how large is the stored mask?")
+def shorter_input_runs(answer: type[nn.Module]) -> str | None:
+    for tokens in (TOKENS, 4, 1):
+        try:
+            shape = tuple(_run(answer, tokens).shape)
+        except Exception as error:
+            return f"with {tokens} tokens (context_length={CONTEXT}) it stops: {describe(error)}"
+        if shape != (BATCH, tokens, D_OUT):
+            return f"with {tokens} tokens (context_length={CONTEXT}), {by(shape)} comes out"
+    return None
+
+
+@causal_attention.demand("In eval mode nothing is random: what in forward still draws or changes?")
+def eval_repeats(answer: type[nn.Module]) -> str | None:
+    model, x = _build(answer, dropout=0.5), _texts()
+    before = copy.deepcopy(model.state_dict()), x.clone()
+    first, second = model(x), model(x)
+    if not torch.equal(x, before[1]):
+        return "forward changes the tensor that it is given"
+    changed = [k for k, v in model.state_dict().items() if not torch.equal(v, before[0][k])]
+    if changed:
+        return f"forward changes the model's own {changed[0]!r}"
+    return "two calls with one input differ" if _differs(first, second) else None
+
+
+@causal_attention.demand("Which of the three projections have you not used yet?")
+def all_projections_are_used(answer: type[nn.Module]) -> str | None:
+    for name in ("W_value", "W_key", "W_query"):
+        model = _build(answer, _REVEAL_IN, _REVEAL_OUT)
+        x = _reveal(answer)[1]
+        before = model(x)
+        with torch.no_grad():
+            getattr(model, name).weight.mul_(-0.5)
+        if not _differs(before, model(x)):
+            return f"replacing the weights of {name} changes no output"
+    return None
+
+
+@causal_attention.demand(
+    "What may the first token look at, and what does softmax do with a row of nothing but -inf?"
+)
+def first_token_is_a_number(answer: type[nn.Module]) -> str | None:
+    return "the first token's output is nan" if _weights(answer)[:, 0].isnan().any() else None
+
+
+@causal_attention.demand(
+    "masked_fill hits the places marked True: do you mark what may be seen or what must be hidden?"
+)
+def all_tokens_are_numbers(answer: type[nn.Module]) -> str | None:
+    bad = ~_weights(answer).isfinite().all(-1)
+    if not bad.any():
+        return None
+    item, token = _first(bad)
+    where = "the last token" if token == TOKENS - 1 else f"token {token}"
+    return f"the output of {where} (item {item}) is not a finite number"
+
+
+@causal_attention.demand(
+    "Look at the last token's output: what is left to attend to, and what does True mean "
+    "in the documentation of the function that takes your mask?"
+)
+def last_token_sees_something(answer: type[nn.Module]) -> str | None:
+    zero = (_weights(answer)[:, -1].abs() < TOLERANCE).all()
+    return "the last token's output is exactly 0: it attends to nothing" if zero else None
+
+
+@causal_attention.demand("What turns scores of any sign into shares that add up to 1?")
+def weights_are_shares(answer: type[nn.Module]) -> str | None:
+    weights = _weights(answer)
+    if weights.min() < -TOLERANCE:
+        return f"a token gives another the weight {weights.min():.2f}, below 0"
+    largest = weights.sum(-1).max()
+    return f"one token hands out {largest:.2f} in all" if largest > 4 else None
+
+
+@causal_attention.demand(
+    "Each token shares out one unit of attention: which axis of [B, query, key] must sum to 1?"
+)
+def softmax_runs_over_keys(answer: type[nn.Module]) -> str | None:
+    weights = _weights(answer)
+    rows = weights.sum(-1)
+    if not _differs(rows, torch.ones_like(rows)):
+        return None
+    for axis, name in ((1, "column"), (0, "place across the batch")):
+        sums = weights.sum(axis)
+        open_sums = sums[sums > TOLERANCE]
+        if not _differs(open_sums, torch.ones_like(open_sums)):
+            row = rows.flatten()[(rows - 1).abs().argmax()]
+            return f"every {name} of your weights sums to 1, but one row sums to {row:.2f}"
+    return None
+
+
+@causal_attention.demand("Add up row 0 of the weights: who kept the missing share?")
+def rows_sum_to_one(answer: type[nn.Module]) -> str | None:
+    rows = _weights(answer).sum(-1)
+    bad = (rows - 1).abs() > TOLERANCE
+    if not bad.any():
+        return None
+    item, token = _first(bad)
+    return f"row {token} of your weights (item {item}) sums to {rows[item, token]:.2f}, not to 1"
+
+
+@causal_attention.demand("Which axis is the batch, and which step mixes along it?")
+def items_are_independent(answer: type[nn.Module]) -> str | None:
+    model, x = _build(answer), _texts()
+    other = x.clone()
+    other[1] = -other[1]
+    if _differs(model(x)[0], model(other)[0]):
+        return "item 0 changes when only item 1 is changed"
+    if _differs(model(x)[:1], model(x[:1])):
+        return "item 0 comes out differently when it travels alone"
+    return None
+
+
+@causal_attention.demand(
+    "What may the first token look at? Is its own place among the blocked ones?"
+)
+def token_sees_itself(answer: type[nn.Module]) -> str | None:
+    own = _weights(answer)[:, 1:].diagonal(offset=1, dim1=1, dim2=2)
+    hidden = bool((own < TOLERANCE).all())
+    return "every token after the first gives itself the weight 0.00" if hidden else None
+
+
+@causal_attention.demand(
+    "A mask marks places: do you mark what may be seen or what must be hidden?"
+)
+def past_is_not_what_is_hidden(answer: type[nn.Module]) -> str | None:
+    weights = _weights(answer)
+    past, future = weights[:, ~_future()], weights[:, _future()]
+    below = weights[:, torch.ones(TOKENS, TOKENS).tril(-1).bool()]
+    if future.max() > TOLERANCE and below.max() < TOLERANCE < past.max():
+        return f"the past gets no weight, and the future up to {future.max():.2f}"
+    return None
+
+
+@causal_attention.demand("What is exp(0), and which score has exp equal to 0?")
+def blocked_scores_are_not_finite(answer: type[nn.Module]) -> str | None:
+    """Future weights that do not depend on the keys: blocked with a finite number."""
+    row = _weights(answer)[:, 0]
+    spread = row[:, 1:].max(-1).values - row[:, 1:].min(-1).values
+    if row[:, 1:].min() > TOLERANCE and spread.max() < TOLERANCE:
+        return f"token 0 gives each blocked token the same weight, {row[0, 1]:.2f} in item 0"
+    return None
+
+
+@causal_attention.demand("Adding to a score makes it larger or smaller: does that hide the token?")
+def blocked_scores_are_not_shifted(answer: type[nn.Module]) -> str | None:
+    """Future weights that follow the scores, but from a shifted level."""
+    row, scores = _weights(answer)[:, 0], _scores(answer)[:, 0]
+    if row.min() < 1e-7:
+        return None
+    logs = row.log()
+    slope = (logs[:, 1] - logs[:, 2]) / (scores[:, 1] - scores[:, 2])
+    shift = logs[:, 1:] - logs[:, :1] - slope[:, None] * (scores[:, 1:] - scores[:, :1])
+    if _differs(shift, shift[:1, :1].expand_as(shift), 1e-2) or shift.abs().max() < 1e-2:
+        return None
+    factor = shift.mean().exp()
+    return f"token 0 gives the future {factor:.2f} times the weight that it has without a mask"
+
+
+@causal_attention.demand("Read row 0 of the mask aloud: which is the first key that it blocks?")
+def future_stands_off(answer: type[nn.Module]) -> str | None:
+    weights = _weights(answer) * _future()
+    if weights.max() > 1e-6:
+        item, query, key = _first(weights > 1e-6)
+        return (
+            f"token {query} gives the later token {key} the weight {weights[item, query, key]:.2f}"
+        )
+    model, x = _build(answer), _texts()
+    for cut in range(1, TOKENS):
+        other = x.clone()
+        other[:, cut:] = other[:, cut:] * 3 + 1
+        if _differs(model(x)[:, :cut], model(other)[:, :cut]):
+            return f"earlier outputs move when only tokens {cut} and later are changed"
+    return None
+
+
+@causal_attention.demand("Which earlier tokens may the last token still look at?")
+def whole_past_is_seen(answer: type[nn.Module]) -> str | None:
+    unseen = (_weights(answer) < 1e-7).all(0) & ~_future()
+    if not unseen.any():
+        return None
+    query, key = _first(unseen)
+    return f"token {query} gives the earlier token {key} no weight at all"
+
+
+@causal_attention.demand("In scores[i, j], who asks: row i or column j?")
+def queries_ask(answer: type[nn.Module]) -> str | None:
+    logs, scores = _weights(answer)[:, -1].log(), _scores(answer)
+    asked, swapped = _off_line(scores[:, -1], logs), _off_line(scores[:, :, -1], logs)
+    if swapped < 1e-3 < asked:
+        return "the last row of weights follows the keys' question to the queries"
+    return None
+
+
+@causal_attention.demand(
+    "The dot product adds up as many terms as a key has entries: where can you read that "
+    "number, and what does Python make of `** 1 / 2`?"
+)
+def scale_is_right(answer: type[nn.Module]) -> str | None:
+    logs, scores = _weights(answer)[:, -1].log(), _scores(answer)[:, -1]
+    if _off_line(scores, logs) > 1e-3:
+        return "the weights are not the softmax of queries times keys"
+    divisor = ((scores[:, 0] - scores[:, 1]) / (logs[:, 0] - logs[:, 1])).mean()
+    if abs(divisor - _REVEAL_OUT**0.5) < 1e-2:
+        return None
+    return (
+        f"with d_in={_REVEAL_IN} and keys of {_REVEAL_OUT} entries, your scores come out "
+        f"divided by {divisor:.2f}"
+    )
+
+
+def _off_line(scores: Tensor, logs: Tensor) -> float:
+    """How far the logarithms of the weights are from a straight line in the scores."""
+    x, y = scores - scores.mean(-1, keepdim=True), logs - logs.mean(-1, keepdim=True)
+    slope = (x * y).sum() / (x * x).sum()
+    return (y - slope * x).abs().max().item()
+
+
+@causal_attention.demand("Which step is missing in training only, and what does it act on?")
+def dropout_drops(answer: type[nn.Module]) -> str | None:
+    model, x = _reveal(answer, dropout=0.5)
+    if _differs(model(x), _reveal(answer)[0](x)):
+        return "in eval mode, a dropout of 0.5 still changes the output"
+    weights = _dropped(model, x)
+    open_places = (weights > TOLERANCE).sum(0)[:, ~_future()]
+    if bool((open_places == len(weights)).all()):
+        return "in training with dropout=0.5, no attention weight is ever dropped"
+    return None
+
+
+@causal_attention.demand("What must be normalized already when dropout acts on it?")
+def dropout_acts_on_weights(answer: type[nn.Module]) -> str | None:
+    model, x = _reveal(answer, dropout=0.5)
+    eval_weights = model(x)[..., :TOKENS]
+    weights = _dropped(model, x)
+    if not weights.isfinite().all():
+        return "in training with dropout=0.5, outputs are not finite"
+    odd = (weights > TOLERANCE) & ((weights - 2 * eval_weights).abs() > TOLERANCE)
+    if odd.any():
+        draw, item, query, key = _first(odd)
+        ratio = weights[draw, item, query, key] / eval_weights[item, query, key]
+        return (
+            f"in training with dropout=0.5, a surviving weight is {ratio:.2f} times its "
+            "value in eval mode, and not twice"
+        )
+    return None
+
+
+@causal_attention.demand("Does dropout act on who is looked at, or on what is carried over?")
+def dropout_spares_the_values(answer: type[nn.Module]) -> str | None:
+    model, x = _build(answer, dropout=0.5), torch.ones(1, 1, D_IN)
+    model.train()
+    out = torch.cat([model(x) for _ in range(40)])[:, 0].detach()
+    partly = (out.abs() < TOLERANCE).any(-1) & (out.abs() > TOLERANCE).any(-1)
+    if partly.any():
+        return "in training, single entries of a context vector vanish, not whole shares"
+    return None
+
+
+def _dropped(model: nn.Module, x: Tensor) -> Tensor:
+    """The weights of 20 passes in training mode, `[20, 3, 5, 5]`."""
+    model.train()
+    torch.manual_seed(3)
+    weights = torch.stack([model(x)[..., :TOKENS] for _ in range(20)]).detach()
+    model.eval()
+    return weights
+
+
+@causal_attention.demand("What cuts the graph: detach, .data, no_grad, item() or a new tensor?")
+def gradients_arrive(answer: type[nn.Module]) -> str | None:
+    model = _build(answer)
+    out = model(_texts())
+    if not out.requires_grad:
+        return "the output carries no gradient"
+    (out**2).sum().backward()
+    for name in ("W_query", "W_key", "W_value"):
+        gradient = getattr(model, name).weight.grad
+        if gradient is None or not gradient.abs().max() > 0:
+            return f"no gradient reaches {name}"
+    return None
+
+
+@causal_attention.demand("What is different here: a bias, the dtype, or the length?")
+def numbers_agree(answer: type[nn.Module]) -> str | None:
+    for tokens in (CONTEXT, TOKENS, 1):
+        for dtype in (torch.float32, torch.float64):
+            model = _build(answer, bias=True).to(dtype)
+            x = _texts(tokens).to(dtype)
+            out, expected = model(x), _reference(model, x)
+            if _differs(out.to(dtype), expected):
+                return (
+                    f"with biases, {tokens} tokens and {dtype}, an output is off by "
+                    f"{(out - expected).abs().max():.2f}"
+                )
+    return None
+
+
+def _reference(model: nn.Module, x: Tensor) -> Tensor:
+    queries, keys, values = model.W_query(x), model.W_key(x), model.W_value(x)
+    return F.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+
+
+# --------------------------------------------------------------------------------------
+# 2.5 peek-test
+# --------------------------------------------------------------------------------------
+peek_test = Exercise(
+    "2.5",
+    "peek-test",
+    "You can now test any sequence model for peeking, without reading its code.",
+    attempt=lambda answer: answer(_Attention(_future()), _texts()),
+)
+
+
+class _Attention(nn.Module):
+    """Attention with whatever mask a suspect uses; True = blocked."""
+
+    def __init__(self, blocked: Tensor, after_softmax: bool = False) -> None:
+        super().__init__()
+        torch.manual_seed(5)
+        self.project = nn.Linear(D_IN, 3 * D_OUT, bias=False)
+        self.blocked, self.after_softmax = blocked, after_softmax
+
+    def forward(self, x: Tensor) -> Tensor:
+        queries, keys, values = self.project(x).chunk(3, dim=-1)
+        scores = queries @ keys.transpose(1, 2) / D_OUT**0.5
+        if self.after_softmax:
+            return scores.softmax(-1).masked_fill(self.blocked, 0.0) @ values
+        return scores.masked_fill(self.blocked, float("-inf")).softmax(-1) @ values
+
+
+def _one_hole(query: int, key: int) -> Tensor:
+    mask = _future()
+    mask[query, key] = False
+    return mask
+
+
+@peek_test.demand("Does your test change the model or the input that it is lent?")
+def lent_things_stay(answer: Callable) -> str | None:
+    x = _texts()
+    before = x.clone()
+    answer(_Attention(_future()), x)
+    return None if torch.equal(x, before) else "x is another tensor after your test"
+
+
+@peek_test.demand("Only outputs *before* the changed token may not move: do you compare others?")
+def honest_model_passes(answer: Callable) -> str | None:
+    for name, model in (
+        ("a correct causal model", _Attention(_future())),
+        ("a model in which each token sees itself only", _Attention(~torch.eye(TOKENS).bool())),
+    ):
+        if answer(model, _texts()):
+            return f"you say that {name} peeks"
+    return None
+
+
+@peek_test.demand("Which token do you change, and which outputs should then stand still?")
+def open_model_is_caught(answer: Callable) -> str | None:
+    model = _Attention(torch.zeros(TOKENS, TOKENS).bool())
+    return None if answer(model, _texts()) else "you miss a model without any mask"
+
+
+@peek_test.demand("Its picture looks causal. What else does a future token take part in?")
+def late_mask_is_caught(answer: Callable) -> str | None:
+    model = _Attention(_future(), after_softmax=True)
+    return None if answer(model, _texts()) else "you miss a model that masks after softmax"
+
+
+@peek_test.demand("Which tokens do you change, and which outputs do you compare? All of them?")
+def single_holes_are_caught(answer: Callable) -> str | None:
+    for query, key in ((3, 4), (0, 1), (0, 4), (1, 2), (2, 3)):
+        if not answer(_Attention(_one_hole(query, key)), _texts()):
+            return f"you miss a model in which only token {query} peeks, at token {key}"
+    return None
+
+
+# --------------------------------------------------------------------------------------
+# 2.6 sdpa-mask
+# --------------------------------------------------------------------------------------
+sdpa_mask = Exercise(
+    "2.6",
+    "sdpa-mask",
+    "Same triangle, opposite words: read the polarity before you lend out a mask.",
+    attempt=lambda answer: answer(_future()),
+)
+
+
+@sdpa_mask.demand("The result is compared with is_causal=True: what does True mean to SDPA?")
+def sdpa_agrees(answer: Callable[[Tensor], Tensor]) -> str | None:
+    for length in (5, 3):
+        q, k, v = torch.randn(3, BATCH, length, D_OUT, generator=torch.Generator().manual_seed(9))
+        expected = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        for blocked in (_future(length), _future(length).float()):
+            mask = answer(blocked)
+            out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+            if _differs(out, expected):
+                off = (out - expected).abs().amax(dim=(0, 2))
+                return f"the output of token {off.argmax()} is off by up to {off.max():.2f}"
+    return None
+
+
+EXERCISES = [shape_forecast, clinic, future_mask, causal_attention, peek_test, sdpa_mask]
