@@ -6,6 +6,7 @@ differ, because two equal copies in a batch as long as the context hide most mis
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable
 from typing import Any
@@ -46,6 +47,8 @@ def forecast_is_complete(answer: Any) -> str | None:
     for name in SHAPES:
         if is_blank(answer.get(name)):
             return f"there is no shape for {name!r} yet"
+        if not isinstance(answer[name], tuple | list):
+            return f"the shape for {name!r} is {answer[name]!r}, not a tuple such as (2, 6, 3)"
     return None
 
 
@@ -66,7 +69,10 @@ CULPRITS = ("projection", "transpose", "query/key mismatch", "not in the shapes"
 DIAGNOSES = {
     "A": ("projection", "Only a last axis breaks its promise: which step sets that width?"),
     "B": ("query/key mismatch", "The scores are not square: how many tokens ask, how many answer?"),
-    "C": ("transpose", "The scores are square, of the wrong size: which axes were multiplied away?"),
+    "C": (
+        "transpose",
+        "The scores are square, of the wrong size: which axes were multiplied away?",
+    ),
     "D": ("transpose", "The marked row holds the right three numbers: are they in order?"),
     "E": ("not in the shapes", "Is there any row in this trace that breaks its promise?"),
 }
@@ -173,7 +179,7 @@ def _build(
     model = answer(d_in, d_out, CONTEXT, dropout, bias)
     with torch.no_grad():
         for layer in (model.W_query, model.W_key, model.W_value):
-            layer.weight.copy_(torch.randn(layer.weight.shape))
+            layer.weight.copy_(torch.randn(layer.weight.shape) / 2)  # no weight vanishes
             if layer.bias is not None:
                 layer.bias.copy_(torch.randn(layer.bias.shape))
     return model.eval()
@@ -233,14 +239,26 @@ def answer_is_a_class(answer: Any) -> str | None:
     return f"the answer is {type(answer).__name__!r}, not a class made from nn.Module"
 
 
+@causal_attention.demand("Which name, attribute or argument does the error's last line miss?")
+def names_exist(answer: type[nn.Module]) -> str | None:
+    with contextlib.suppress(RuntimeError):  # shapes and dtypes: the next demand's
+        _run(answer, CONTEXT)
+    return None
+
+
 @causal_attention.demand(
-    "Print the shape before the line that stops: which two axes of the keys must change places?"
+    "Print the shape and dtype of what meets in the line that stops: which two axes must "
+    "change places, or which dtype is expected?"
 )
 def full_length_runs(answer: type[nn.Module]) -> str | None:
+    _run(answer, CONTEXT)
+    return None
+
+
+@causal_attention.demand("The next layer takes one tensor: which of your results is it?")
+def result_is_a_tensor(answer: type[nn.Module]) -> str | None:
     out = _run(answer, CONTEXT)
-    if isinstance(out, Tensor):
-        return None
-    return f"forward returns a {type(out).__name__}, not one tensor of context vectors"
+    return None if isinstance(out, Tensor) else f"forward returns a {type(out).__name__}"
 
 
 @causal_attention.demand("One context vector for each token: as wide as which projection?")
@@ -277,16 +295,8 @@ def eval_repeats(answer: type[nn.Module]) -> str | None:
 
 
 @causal_attention.demand("Which of the three projections have you not used yet?")
-def all_projections_are_used(answer: type[nn.Module]) -> str | None:
-    for name in ("W_value", "W_key", "W_query"):
-        model = _build(answer, _REVEAL_IN, _REVEAL_OUT)
-        x = _reveal(answer)[1]
-        before = model(x)
-        with torch.no_grad():
-            getattr(model, name).weight.mul_(-0.5)
-        if not _differs(before, model(x)):
-            return f"replacing the weights of {name} changes no output"
-    return None
+def values_are_used(answer: type[nn.Module]) -> str | None:
+    return _unused(answer, "W_value")
 
 
 @causal_attention.demand(
@@ -357,11 +367,20 @@ def rows_sum_to_one(answer: type[nn.Module]) -> str | None:
 def items_are_independent(answer: type[nn.Module]) -> str | None:
     model, x = _build(answer), _texts()
     other = x.clone()
-    other[1] = -other[1]
-    if _differs(model(x)[0], model(other)[0]):
-        return "item 0 changes when only item 1 is changed"
-    if _differs(model(x)[:1], model(x[:1])):
-        return "item 0 comes out differently when it travels alone"
+    other[1] = 2 - other[1]
+    moved = _differs(model(x)[0], model(other)[0])
+    return "item 0 changes when only item 1 is changed" if moved else None
+
+
+@causal_attention.demand(
+    "A mask marks places: do you mark what may be seen or what must be hidden?"
+)
+def past_is_not_what_is_hidden(answer: type[nn.Module]) -> str | None:
+    weights = _weights(answer)[:, :-1]  # the last token may have nobody left
+    past = weights[:, torch.ones(TOKENS, TOKENS).tril(-1).bool()[:-1]].max()
+    future = weights[:, _future()[:-1]].max()
+    if past < TOLERANCE < future:
+        return f"the past gets no weight, and the future up to {future:.2f}"
     return None
 
 
@@ -372,18 +391,6 @@ def token_sees_itself(answer: type[nn.Module]) -> str | None:
     own = _weights(answer)[:, 1:].diagonal(offset=1, dim1=1, dim2=2)
     hidden = bool((own < TOLERANCE).all())
     return "every token after the first gives itself the weight 0.00" if hidden else None
-
-
-@causal_attention.demand(
-    "A mask marks places: do you mark what may be seen or what must be hidden?"
-)
-def past_is_not_what_is_hidden(answer: type[nn.Module]) -> str | None:
-    weights = _weights(answer)
-    past, future = weights[:, ~_future()], weights[:, _future()]
-    below = weights[:, torch.ones(TOKENS, TOKENS).tril(-1).bool()]
-    if future.max() > TOLERANCE and below.max() < TOLERANCE < past.max():
-        return f"the past gets no weight, and the future up to {future.max():.2f}"
-    return None
 
 
 @causal_attention.demand("What is exp(0), and which score has exp equal to 0?")
@@ -419,12 +426,6 @@ def future_stands_off(answer: type[nn.Module]) -> str | None:
         return (
             f"token {query} gives the later token {key} the weight {weights[item, query, key]:.2f}"
         )
-    model, x = _build(answer), _texts()
-    for cut in range(1, TOKENS):
-        other = x.clone()
-        other[:, cut:] = other[:, cut:] * 3 + 1
-        if _differs(model(x)[:, :cut], model(other)[:, :cut]):
-            return f"earlier outputs move when only tokens {cut} and later are changed"
     return None
 
 
@@ -437,6 +438,20 @@ def whole_past_is_seen(answer: type[nn.Module]) -> str | None:
     return f"token {query} gives the earlier token {key} no weight at all"
 
 
+@causal_attention.demand("Which of the three projections have you not used yet?")
+def queries_and_keys_are_used(answer: type[nn.Module]) -> str | None:
+    return _unused(answer, "W_key") or _unused(answer, "W_query")
+
+
+def _unused(answer: type[nn.Module], name: str) -> str | None:
+    model, x = _build(answer), _texts()
+    before = model(x)
+    with torch.no_grad():
+        getattr(model, name).weight.mul_(-0.5)
+    unused = not _differs(before, model(x))
+    return f"other weights in {name} change no output" if unused else None
+
+
 @causal_attention.demand("In scores[i, j], who asks: row i or column j?")
 def queries_ask(answer: type[nn.Module]) -> str | None:
     logs, scores = _weights(answer)[:, -1].log(), _scores(answer)
@@ -447,13 +462,20 @@ def queries_ask(answer: type[nn.Module]) -> str | None:
 
 
 @causal_attention.demand(
+    "Which numbers meet in scores[i, j]? Does reading a matrix in another shape turn it?"
+)
+def weights_follow_the_scores(answer: type[nn.Module]) -> str | None:
+    logs, scores = _weights(answer)[:, -1].log(), _scores(answer)[:, -1]
+    off = _off_line(scores, logs) > 1e-3
+    return "the last row of weights is not the softmax of queries times keys" if off else None
+
+
+@causal_attention.demand(
     "The dot product adds up as many terms as a key has entries: where can you read that "
     "number, and what does Python make of `** 1 / 2`?"
 )
 def scale_is_right(answer: type[nn.Module]) -> str | None:
     logs, scores = _weights(answer)[:, -1].log(), _scores(answer)[:, -1]
-    if _off_line(scores, logs) > 1e-3:
-        return "the weights are not the softmax of queries times keys"
     divisor = ((scores[:, 0] - scores[:, 1]) / (logs[:, 0] - logs[:, 1])).mean()
     if abs(divisor - _REVEAL_OUT**0.5) < 1e-2:
         return None
@@ -463,11 +485,29 @@ def scale_is_right(answer: type[nn.Module]) -> str | None:
     )
 
 
+@causal_attention.demand("By which way can a later token still reach an earlier output?")
+def past_stands_still(answer: type[nn.Module]) -> str | None:
+    model, x = _build(answer), _texts()
+    for cut in range(1, TOKENS):
+        other = x.clone()
+        other[:, cut:] = other[:, cut:] * 3 + 1
+        if _differs(model(x)[:, :cut], model(other)[:, :cut]):
+            return f"earlier outputs move when only tokens {cut} and later are changed"
+    return None
+
+
 def _off_line(scores: Tensor, logs: Tensor) -> float:
     """How far the logarithms of the weights are from a straight line in the scores."""
     x, y = scores - scores.mean(-1, keepdim=True), logs - logs.mean(-1, keepdim=True)
     slope = (x * y).sum() / (x * x).sum()
     return (y - slope * x).abs().max().item()
+
+
+@causal_attention.demand("Does any step depend on how many texts travel together?")
+def batch_size_is_no_matter(answer: type[nn.Module]) -> str | None:
+    model, x = _build(answer), _texts()
+    moved = _differs(model(x)[:1], model(x[:1]))
+    return "item 0 comes out differently when it travels alone" if moved else None
 
 
 @causal_attention.demand("Which step is missing in training only, and what does it act on?")
@@ -482,22 +522,36 @@ def dropout_drops(answer: type[nn.Module]) -> str | None:
     return None
 
 
+@causal_attention.demand("By how much must the survivors grow so that the average stays?")
+def survivors_are_scaled(answer: type[nn.Module]) -> str | None:
+    ratios = _survivor_ratios(answer)
+    uneven = _differs(ratios, ratios[:1].expand_as(ratios), 1e-3)
+    if uneven or not ratios.isfinite().all() or abs(ratios[0] - 2) < 1e-3:
+        return None
+    return f"with dropout=0.5, each surviving weight is {ratios[0]:.2f} times as large"
+
+
 @causal_attention.demand("What must be normalized already when dropout acts on it?")
 def dropout_acts_on_weights(answer: type[nn.Module]) -> str | None:
-    model, x = _reveal(answer, dropout=0.5)
-    eval_weights = model(x)[..., :TOKENS]
-    weights = _dropped(model, x)
-    if not weights.isfinite().all():
+    ratios = _survivor_ratios(answer)
+    if not ratios.isfinite().all():
         return "in training with dropout=0.5, outputs are not finite"
-    odd = (weights > TOLERANCE) & ((weights - 2 * eval_weights).abs() > TOLERANCE)
-    if odd.any():
-        draw, item, query, key = _first(odd)
-        ratio = weights[draw, item, query, key] / eval_weights[item, query, key]
-        return (
-            f"in training with dropout=0.5, a surviving weight is {ratio:.2f} times its "
-            "value in eval mode, and not twice"
-        )
-    return None
+    odd = (ratios - 2).abs() > 1e-2
+    if not odd.any():
+        return None
+    return (
+        f"with dropout=0.5, a surviving weight is {ratios[odd][0]:.2f} times its value in eval "
+        "mode, another one is not"
+    )
+
+
+def _survivor_ratios(answer: type[nn.Module]) -> Tensor:
+    """Each weight that dropout left, divided by its value in eval mode."""
+    model, x = _reveal(answer, dropout=0.5)
+    eval_weights = model(x)[..., :TOKENS].detach()
+    weights = _dropped(model, x)
+    kept = (weights.abs() > TOLERANCE) | ~weights.isfinite()
+    return (weights / eval_weights)[kept]
 
 
 @causal_attention.demand("Does dropout act on who is looked at, or on what is carried over?")

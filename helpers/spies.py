@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
-def largest_tensor(run: Callable[[], Any]) -> int:
-    """The size in bytes of the largest tensor that any operation in `run()` returns.
+def largest_tensor(run: Callable[..., Any], *args: Any, **kwargs: Any) -> int:
+    """The size in bytes of the largest tensor that an operation in `run(...)` returns.
 
     Views count with the bytes that they show. What a fused kernel uses inside itself
     is not seen: that it returns no such tensor is the point.
@@ -25,5 +25,5 @@ def largest_tensor(run: Callable[[], Any]) -> int:
             return result
 
     with Spy():
-        run()
+        run(*args, **kwargs)
     return max(sizes)

@@ -1,0 +1,76 @@
+"""What the tests need from a lesson: its cells, its names, its solutions."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import json
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)
+
+
+@functools.cache
+def load(path: Path) -> dict:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def lesson(number: int) -> dict:
+    (path,) = (ROOT / "notebooks").glob(f"{number:02}_*.ipynb")
+    return load(path)
+
+
+def source(cell: dict) -> str:
+    return "".join(cell["source"])
+
+
+def cells(notebook: dict, kind: str) -> list[dict]:
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == kind]
+
+
+def pictures(notebook: dict) -> list[tuple[str, dict]]:
+    """Each picture output with the id of its cell."""
+    return [
+        (cell["id"], output)
+        for cell in cells(notebook, "code")
+        for output in cell["outputs"]
+        if "image/png" in output.get("data", {})
+    ]
+
+
+def run_cells(number: int, *ids: str) -> dict:
+    """The names that a lesson's cells define, run in order without a kernel."""
+    code = {cell["id"]: source(cell) for cell in cells(lesson(number), "code")}
+    names: dict = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for cell_id in ids:
+            exec(code[cell_id], names)
+    return names
+
+
+def solutions(number: int) -> dict[str, str]:
+    """The code of each exercise's solution, by the name that its `check` cell uses."""
+    found, pending = {}, None
+    for cell in lesson(number)["cells"]:
+        if cell["cell_type"] == "markdown":
+            blocks = [
+                block
+                for details in DETAILS.findall(source(cell))
+                if "<summary>Solution</summary>" in details
+                for block in re.findall(r"```python\n(.*?)```", details, re.DOTALL)
+            ]
+            pending = blocks[0] if blocks else pending
+        else:
+            for name in re.findall(r'check\("([\w-]+)"', source(cell)):
+                found[name], pending = pending, None
+    return found
+
+
+def answers(number: int) -> dict[str, str]:
+    """The Python name that each exercise's `check` cell hands in."""
+    code = "\n".join(map(source, cells(lesson(number), "code")))
+    return dict(re.findall(r'check\("([\w-]+)", (\w+)\)', code))

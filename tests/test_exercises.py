@@ -1,0 +1,110 @@
+"""The exercise engine and the two doors to it, `check` and `judge`."""
+
+import pytest
+import torch
+
+import helpers
+from helpers.exercises import Exercise, Tally, Verdict
+
+
+def twice(answer):
+    return None if answer(2) == 4 else f"2 becomes {answer(2)}"
+
+
+@pytest.fixture
+def exercise():
+    made = Exercise("9.1", "double", "Doubling is understood.", attempt=lambda f: f(1))
+    made.demand("What is twice 2?")(twice)
+    made.demand("What is twice 3?")(lambda f: None if f(3) == 6 else f"3 becomes {f(3)}")
+    return made
+
+
+def stub_raising(x):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    "answer", [None, ..., lambda x: None, lambda x: ..., lambda x: NotImplemented, stub_raising]
+)
+def test_an_untouched_stub_is_not_attempted(exercise, answer):
+    assert exercise.judge(answer).state == "not attempted"
+
+
+def test_a_right_answer_is_told_why_it_matters(exercise):
+    assert exercise.judge(lambda x: x + x) == Verdict("right", "Doubling is understood.")
+
+
+def test_the_first_failing_demand_speaks(exercise):
+    verdict = exercise.judge(lambda x: x * x + x)
+    assert verdict.state == "wrong"
+    assert verdict.message == "2 becomes 6\nAsk yourself: What is twice 2?"
+    assert "3 becomes 9\n" in exercise.judge(lambda x: x * x).message
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("first\nsecond"), SystemExit("first"), KeyError("first")]
+)
+def test_an_answer_that_raises_is_wrong_and_the_error_is_told(exercise, error):
+    def answer(x):
+        raise error
+
+    verdict = exercise.judge(answer)
+    assert verdict.state == "wrong"
+    assert "first" in verdict.message
+    assert "second" not in verdict.message
+
+
+def test_a_missing_kernel_is_not_taken_for_a_stub(exercise):
+    verdict = exercise.judge(lambda x: torch.tensor([x]).softmax(-1))
+    assert verdict.state == "wrong"
+    assert "not implemented for 'Long'" in verdict.message
+
+
+def test_judging_prints_nothing_and_draws_nothing(exercise, capfd):
+    def noisy(x):
+        print("debugging")
+        torch.manual_seed(99)
+        return x + x
+
+    torch.manual_seed(1)
+    expected = torch.rand(3)
+    torch.manual_seed(1)
+    with torch.no_grad():
+        exercise.judge(noisy)
+    assert torch.equal(torch.rand(3), expected)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_tally_counts_and_names_the_next(exercise):
+    other = Exercise("9.2", "treble", "", attempt=lambda f: f)
+    tally = Tally()
+    assert tally.summary([exercise, other]) == "0 of 2 done; next: 9.1 double"
+    tally.record("double", Verdict("right", ""))
+    tally.record("treble", Verdict("wrong", ""))
+    assert tally.summary([exercise, other]) == "1 of 2 done; next: 9.2 treble"
+    tally.record("treble", Verdict("right", ""))
+    assert tally.summary([exercise, other]) == "2 of 2 done: all of them"
+    tally.record("double", Verdict("wrong", ""))
+    assert tally.summary([exercise, other]) == "1 of 2 done; next: 9.1 double"
+
+
+def test_check_prints_number_verdict_and_message(capsys, monkeypatch):
+    monkeypatch.setattr(helpers, "_tally", Tally())
+    assert helpers.check("future-mask", lambda n: None) is None
+    assert helpers.check("future-mask", lambda n: torch.ones(n, n).triu(1)) is None
+    helpers.tally(2)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "2.3 future-mask: not attempted"
+    assert lines[2] == "2.3 future-mask: right"
+    assert lines[-1].startswith("1 of 6 done; next: 2.1 ")
+
+
+@pytest.mark.parametrize("door", [helpers.check, helpers.judge])
+def test_an_unknown_name_names_the_known_ones(door):
+    with pytest.raises(KeyError, match=r"'casual-attention'.*causal-attention"):
+        door("casual-attention", None)
+
+
+def test_an_unknown_lesson_names_the_known_ones():
+    with pytest.raises(KeyError, match=r"lesson 7.*\[2\]"):
+        helpers.tally(7)

@@ -1,0 +1,440 @@
+"""Lesson 2's checker against right answers in many forms and wrong answers of many kinds."""
+
+import time
+
+import pytest
+import torch
+from lessons import answers, run_cells, solutions
+from torch import nn
+from torch.nn import functional as F
+
+from helpers import judge
+
+NAMES = run_cells(2, "tools", "class")
+CausalAttention = NAMES["CausalAttention"]
+INF = float("-inf")
+
+
+def answer(forward):
+    return type("Answer", (CausalAttention,), {"forward": forward})
+
+
+def parts(self, x):
+    return self.W_query(x), self.W_key(x), self.W_value(x)
+
+
+def future(self, n):
+    return self.mask[:n, :n].bool()
+
+
+# ------------------------------------------------------------------ right, in other forms
+def with_einsum(self, x):
+    n = x.shape[1]
+    q, k, v = parts(self, x)
+    s = torch.einsum("bqd,bkd->bqk", q, k) / k.shape[-1] ** 0.5
+    w = self.dropout(s.masked_fill(future(self, n), INF).softmax(-1))
+    return torch.einsum("bqk,bkd->bqd", w, v)
+
+
+def with_sdpa(self, x):
+    p = self.dropout.p if self.training else 0.0
+    return F.scaled_dot_product_attention(*parts(self, x), is_causal=True, dropout_p=p)
+
+
+def with_large_fill(self, x):
+    n = x.shape[1]
+    q, k, v = parts(self, x)
+    s = (q @ k.mT).masked_fill(future(self, n), -1e9)
+    return self.dropout(torch.softmax(s / k.shape[-1] ** 0.5, dim=-1)) @ v
+
+
+def with_smallest_fill(self, x):
+    n = x.shape[1]
+    q, k, v = parts(self, x)
+    s = q @ k.transpose(-2, -1) / k.shape[-1] ** 0.5
+    s = s.masked_fill(future(self, n), torch.finfo(s.dtype).min)
+    return self.dropout(torch.softmax(s, dim=2)) @ v
+
+
+def with_late_mask_and_division(self, x):
+    n = x.shape[1]
+    q, k, v = parts(self, x)
+    w = torch.softmax(q @ k.transpose(1, 2) / k.shape[-1] ** 0.5, dim=-1)
+    w = w.masked_fill(future(self, n), 0.0)
+    return self.dropout(w / w.sum(-1, keepdim=True)) @ v
+
+
+def with_scaled_queries(self, x):
+    n = x.shape[1]
+    q, k, v = parts(self, x)
+    s = (q * k.shape[-1] ** -0.5) @ k.transpose(1, 2)
+    s = s + torch.full((n, n), INF, dtype=x.dtype).triu(1)
+    return F.dropout(s.softmax(-1), self.dropout.p, self.training) @ v
+
+
+def with_a_loop(self, x):
+    return torch.stack([with_large_fill(self, text.unsqueeze(0))[0] for text in x])
+
+
+def with_where(self, x):
+    q, k, v = parts(self, x)
+    place = torch.arange(x.shape[1])
+    s = torch.where(place[:, None] >= place, q @ k.transpose(1, 2), INF)
+    return self.dropout(F.softmax(s * (1 / k.size(-1)) ** 0.5, -1)).bmm(v)
+
+
+RIGHT = [
+    CausalAttention.forward,
+    with_einsum,
+    with_sdpa,
+    with_large_fill,
+    with_smallest_fill,
+    with_late_mask_and_division,
+    with_scaled_queries,
+    with_a_loop,
+    with_where,
+]
+
+
+@pytest.mark.parametrize("forward", RIGHT, ids=lambda f: f.__name__)
+def test_right_answers_in_every_form_are_right(forward):
+    verdict = judge("causal-attention", answer(forward))
+    assert verdict.state == "right", verdict.message
+
+
+# ------------------------------------------------------------------ wrong, of many kinds
+def attend(
+    self,
+    x,
+    *,
+    mask=future,
+    hide=lambda s, block: s.masked_fill(block, INF),
+    width=lambda x, k: k.shape[-1] ** 0.5,
+    softmax=lambda s: s.softmax(-1),
+    drop=None,
+    mix=lambda w, q, k, v, x: w @ v,
+    scores=lambda q, k: q @ k.transpose(1, 2),
+):
+    """Attention with one step replaced."""
+    q, k, v = parts(self, x)
+    s = hide(scores(q, k), mask(self, x.shape[1]))
+    w = softmax(s / width(x, k))
+    return mix((drop or self.dropout)(w), q, k, v, x)
+
+
+def wrong(**replaced):
+    return answer(lambda self, x: attend(self, x, **replaced))
+
+
+def late(self, x):
+    q, k, v = parts(self, x)
+    w = torch.softmax(q @ k.transpose(1, 2) / k.shape[-1] ** 0.5, dim=-1)
+    return self.dropout(w.masked_fill(future(self, x.shape[1]), 0.0)) @ v
+
+
+def lent_mask(self, x):
+    p = self.dropout.p if self.training else 0.0
+    mask = future(self, x.shape[1])
+    return F.scaled_dot_product_attention(*parts(self, x), attn_mask=mask, dropout_p=p)
+
+
+def early_dropout(self, x):
+    q, k, v = parts(self, x)
+    s = self.dropout(q @ k.transpose(1, 2)).masked_fill(future(self, x.shape[1]), INF)
+    return torch.softmax(s / k.shape[-1] ** 0.5, dim=-1) @ v
+
+
+def dropout_between(self, x):
+    q, k, v = parts(self, x)
+    s = self.dropout((q @ k.transpose(1, 2)).masked_fill(future(self, x.shape[1]), INF))
+    return torch.softmax(s / k.shape[-1] ** 0.5, dim=-1) @ v
+
+
+def changes_its_input(self, x):
+    out = attend(self, x)
+    x.mul_(2)
+    return out
+
+
+def keeps_a_count(self, x):
+    self.mask.add_(1)
+    return attend(self, x)
+
+
+def ones(n, diagonal):
+    return torch.ones(n, n).triu(diagonal).bool()
+
+
+# What was written, and a piece of the question that fits it.
+WRONG = {
+    # The ten of the project's list.
+    "softmax over the query axis": (wrong(softmax=lambda s: s.softmax(1)), "which axis of"),
+    "blocked scores filled with 0": (
+        wrong(hide=lambda s, block: s.masked_fill(block, 0.0)),
+        "What is exp(0)",
+    ),
+    "wrong triangle": (
+        wrong(mask=lambda self, n: self.mask[:n, :n] == 0),
+        "what may be seen or what must be hidden",
+    ),
+    "the token hides itself": (
+        wrong(mask=lambda self, n: ones(n, 0)),
+        "What may the first token look at",
+    ),
+    "mask applied to the weights": (answer(late), "who kept the missing share"),
+    "0/1 mask added to the scores": (
+        wrong(hide=lambda s, block: s + block.float()),
+        "does that hide the token",
+    ),
+    "scaled by the input width": (
+        wrong(width=lambda x, k: x.shape[-1] ** 0.5),
+        "as many terms as a key has entries",
+    ),
+    "mask not cut to the input": (wrong(mask=lambda self, n: self.mask.bool()), "Try four tokens"),
+    "SDPA with our mask": (answer(lent_mask), "what does True mean"),
+    "weights times the keys": (
+        wrong(mix=lambda w, q, k, v, x: w @ k),
+        "have you not used yet",
+    ),
+    # More of the same kinds.
+    "no mask": (wrong(hide=lambda s, block: s), "first key that it blocks"),
+    "one token ahead is open": (
+        wrong(mask=lambda self, n: ones(n, 2)),
+        "first key that it blocks",
+    ),
+    "finite fill": (wrong(hide=lambda s, block: s.masked_fill(block, -3.0)), "What is exp(0)"),
+    "wrong triangle, finite": (
+        wrong(
+            mask=lambda self, n: self.mask[:n, :n] == 0,
+            hide=lambda s, block: s.masked_fill(block, -1e9),
+        ),
+        "what may be seen or what must be hidden",
+    ),
+    "hides itself, finite": (
+        wrong(mask=lambda self, n: ones(n, 0), hide=lambda s, block: s.masked_fill(block, -1e9)),
+        "What may the first token look at",
+    ),
+    "mask subtracted once": (
+        wrong(hide=lambda s, block: s - block.float()),
+        "does that hide the token",
+    ),
+    "sees only itself": (
+        wrong(mask=lambda self, n: ~torch.eye(n).bool()),
+        "Which earlier tokens",
+    ),
+    "sees two tokens back": (
+        wrong(mask=lambda self, n: ones(n, 1) | torch.ones(n, n).tril(-3).bool()),
+        "Which earlier tokens",
+    ),
+    "not scaled": (wrong(width=lambda x, k: 1.0), "as many terms as a key has entries"),
+    "scaled by ** 1 / 2": (
+        wrong(width=lambda x, k: k.shape[-1] ** 1 / 2),
+        "as many terms as a key has entries",
+    ),
+    "scaled by the batch": (
+        wrong(width=lambda x, k: x.shape[0] ** 0.5),
+        "as many terms as a key has entries",
+    ),
+    "multiplied by the scale": (
+        wrong(width=lambda x, k: k.shape[-1] ** -0.5),
+        "as many terms as a key has entries",
+    ),
+    "keys ask queries": (wrong(scores=lambda q, k: k @ q.transpose(1, 2)), "who asks"),
+    "keys not turned": (wrong(scores=lambda q, k: q @ k), "must change places"),
+    "batch turned": (wrong(scores=lambda q, k: q @ k.transpose(0, 1)), "must change places"),
+    "keys reshaped, not turned": (
+        wrong(scores=lambda q, k: q @ k.reshape(k.shape[0], k.shape[2], k.shape[1])),
+        "turn it",
+    ),
+    "queries used twice": (wrong(scores=lambda q, k: q @ q.mT), "have you not used yet"),
+    "softmax over the batch": (wrong(softmax=lambda s: s.softmax(0)), "nothing but -inf"),
+    "batch averaged": (
+        wrong(softmax=lambda s: s.mean(0, keepdim=True).expand_as(s).softmax(-1)),
+        "Which axis is the batch",
+    ),
+    "no softmax": (
+        wrong(softmax=lambda s: s, hide=lambda s, block: s.masked_fill(block, 0.0)),
+        "shares that add up to 1",
+    ),
+    "sigmoid for softmax": (wrong(softmax=torch.sigmoid), "missing share"),
+    "weights returned": (wrong(mix=lambda w, q, k, v, x: w), "as wide as which projection"),
+    "input mixed, not values": (
+        wrong(mix=lambda w, q, k, v, x: w @ x),
+        "as wide as which projection",
+    ),
+    "two results": (wrong(mix=lambda w, q, k, v, x: (w @ v, w)), "takes one tensor"),
+    "no dropout": (wrong(drop=lambda w: w), "missing in training only"),
+    "dropout always on": (
+        wrong(drop=lambda w: F.dropout(w, 0.5, True)),
+        "In eval mode nothing is random",
+    ),
+    "dropout without rescaling": (
+        answer(
+            lambda self, x: attend(
+                self,
+                x,
+                drop=lambda w: w * (torch.rand_like(w) >= self.dropout.p) if self.training else w,
+            )
+        ),
+        "survivors grow",
+    ),
+    "dropout on raw scores": (answer(early_dropout), "what does it act on"),
+    "dropout between mask and softmax": (answer(dropout_between), "normalized already"),
+    "dropout on the context": (
+        answer(lambda self, x: self.dropout(attend(self, x, drop=lambda w: w))),
+        "who is looked at",
+    ),
+    "dropout on the values": (
+        answer(
+            lambda self, x: attend(
+                self, x, drop=lambda w: w, mix=lambda w, q, k, v, x: w @ self.dropout(v)
+            )
+        ),
+        "who is looked at",
+    ),
+    "no gradient": (wrong(mix=lambda w, q, k, v, x: w.detach() @ v), "cuts the graph"),
+    "input changed": (answer(changes_its_input), "still draws or changes"),
+    "mask changed": (answer(keeps_a_count), "still draws or changes"),
+    "mask not boolean": (
+        wrong(mask=lambda self, n: self.mask[:n, :n]),
+        "which dtype is expected",
+    ),
+    "a misspelled name": (
+        answer(lambda self, x: self.W_queries(x)),
+        "Which name, attribute or argument",
+    ),
+    "an instance": (CausalAttention(4, 2, 8, 0.0), "handed in the class"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_answers_are_told_as_wrong_with_a_fitting_question(name):
+    given, question = WRONG[name]
+    verdict = judge("causal-attention", given)
+    assert verdict.state == "wrong"
+    finding, asked = verdict.message.split("\nAsk yourself: ")
+    assert finding
+    assert question
+    assert question in asked, verdict.message
+
+
+def returns_nothing(self, x):
+    parts(self, x)
+
+
+def not_written(self, x):
+    raise NotImplementedError("your code here")
+
+
+@pytest.mark.parametrize("stub", [returns_nothing, not_written, lambda self, x: ...])
+def test_a_stub_is_not_attempted(stub):
+    assert judge("causal-attention", answer(stub)).state == "not attempted"
+
+
+def test_a_class_without_forward_is_not_attempted():
+    class Bare(nn.Module):
+        def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
+            super().__init__()
+            self.W_query = self.W_key = self.W_value = nn.Linear(d_in, d_out)
+
+    assert judge("causal-attention", Bare).state == "not attempted"
+
+
+def test_a_verdict_comes_within_a_second():
+    start = time.perf_counter()
+    judge("causal-attention", CausalAttention)
+    assert time.perf_counter() - start < 1
+
+
+# ------------------------------------------------------------------ the smaller exercises
+@pytest.mark.parametrize("name", answers(2))
+def test_each_printed_solution_is_right(name):
+    names = run_cells(2, "tools", "parts")
+    exec(solutions(2)[name], names)
+    verdict = judge(name, names[answers(2)[name]])
+    assert verdict.state == "right", verdict.message
+
+
+FORECAST = {
+    "queries": (4, 7, 3),
+    "keys transposed": (4, 3, 7),
+    "scores": (4, 7, 7),
+    "weights": (4, 7, 7),
+    "context vectors": (4, 7, 3),
+}
+CAUSES = {
+    "A": "projection",
+    "B": "query/key mismatch",
+    "C": "transpose",
+    "D": "transpose",
+    "E": "not in the shapes",
+}
+
+
+def open_mask(n):
+    return torch.zeros(n, n)
+
+
+SMALL_WRONG = {
+    "input width kept": ("shape-forecast", {**FORECAST, "queries": (4, 7, 5)}, "last number"),
+    "all axes turned": ("shape-forecast", {**FORECAST, "keys transposed": (3, 7, 4)}, "two axes"),
+    "scores by width": ("shape-forecast", {**FORECAST, "scores": (4, 3, 3)}, "each pair"),
+    "one left open": ("shape-forecast", {**FORECAST, "weights": None}, "which is missing"),
+    "a number": ("shape-forecast", {**FORECAST, "weights": 7}, "One tuple"),
+    "a list of shapes": ("shape-forecast", [(4, 7, 3)], "which is missing"),
+    "A blamed on the transpose": ("clinic", {**CAUSES, "A": "transpose"}, "sets that width"),
+    "B blamed on a layer": ("clinic", {**CAUSES, "B": "projection"}, "how many tokens ask"),
+    "E blamed on the transpose": ("clinic", {**CAUSES, "E": "transpose"}, "any row"),
+    "a cause of one's own": ("clinic", {**CAUSES, "C": "softmax"}, "which is missing"),
+    "diagonal blocked": ("future-mask", lambda n: torch.ones(n, n).triu(0), "look at itself"),
+    "past blocked": ("future-mask", lambda n: torch.ones(n, n).tril(-1), "future of row 0"),
+    "past open": ("future-mask", lambda n: torch.ones(n, n).tril(), "look at itself"),
+    "one ahead open": ("future-mask", lambda n: torch.ones(n, n).triu(2), "future of row 0"),
+    "nothing blocked": ("future-mask", open_mask, "future of row 0"),
+    "size forgotten": ("future-mask", lambda n: torch.ones(5, 5).triu(1), "can be asked"),
+    "a list": ("future-mask", lambda n: [[0] * n] * n, "can be asked"),
+    "always yes": ("peek-test", lambda model, x: True, "before* the changed"),
+    "always no": ("peek-test", lambda model, x: False, "stand still"),
+    "all outputs compared": (
+        "peek-test",
+        lambda model, x: not torch.allclose(model(x), model(x.flip(1))),
+        "before* the changed",
+    ),
+    "last token only": (
+        "peek-test",
+        lambda model, x: (
+            not torch.allclose(
+                model(x)[:, :-1], model(torch.cat([x[:, :-1], x[:, -1:] + 1], 1))[:, :-1], atol=1e-6
+            )
+        ),
+        "All of them",
+    ),
+    "shape only": ("peek-test", lambda model, x: model(x).shape != x.shape, "before* the changed"),
+    "input changed": ("peek-test", lambda model, x: bool(x.mul_(2).sum()), "that it is lent"),
+    "mask as it is": ("sdpa-mask", lambda mask: mask.bool(), "True mean"),
+    "float for bool": ("sdpa-mask", lambda mask: 1 - mask.float(), "True mean"),
+}
+
+
+@pytest.mark.parametrize("name", SMALL_WRONG)
+def test_wrong_small_answers_get_a_fitting_question(name):
+    exercise, given, question = SMALL_WRONG[name]
+    verdict = judge(exercise, given)
+    assert verdict.state == "wrong"
+    assert question in verdict.message.split("\nAsk yourself: ")[1], verdict.message
+
+
+@pytest.mark.parametrize(
+    ("exercise", "given"),
+    [
+        ("shape-forecast", {name: list(shape) for name, shape in FORECAST.items()}),
+        ("future-mask", lambda n: ~torch.ones(n, n).tril().bool()),
+        ("future-mask", lambda n: torch.full((n, n), INF).triu(1)),
+        ("future-mask", lambda n: torch.ones(n, n).triu(1).long()),
+        ("sdpa-mask", lambda mask: torch.zeros(mask.shape).masked_fill(mask.bool(), INF)),
+        ("sdpa-mask", lambda mask: mask == 0),
+    ],
+)
+def test_right_small_answers_in_other_forms_are_right(exercise, given):
+    verdict = judge(exercise, given)
+    assert verdict.state == "right", verdict.message

@@ -1,0 +1,162 @@
+"""The notebook files: what GitHub, Colab, JupyterLab and screen readers rely on."""
+
+import re
+from itertools import pairwise
+
+import pytest
+from lessons import DETAILS, NOTEBOOKS, answers, cells, lesson, load, pictures, solutions, source
+
+from helpers import LESSONS, links
+from helpers.exercises import NOT_ATTEMPTED
+
+MEGABYTE = 1_000_000
+LONGEST_CELL = 25
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def prose(notebook):
+    """Markdown without code: fenced blocks and `code` words stand for themselves."""
+    for cell in cells(notebook, "markdown"):
+        yield cell["id"], re.sub(r"```.*?```|`[^`\n]*`", "", source(cell), flags=re.DOTALL)
+
+
+@each_notebook
+def test_file_is_what_every_front_end_reads(path):
+    notebook = load(path)
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    assert notebook["metadata"] == {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    assert path.stat().st_size < MEGABYTE
+    assert path.read_text(encoding="utf-8") == links.dump(notebook), "not as Jupyter writes it"
+
+
+@each_notebook
+def test_cell_ids_are_readable_and_unique(path):
+    ids = [cell["id"] for cell in load(path)["cells"]]
+    assert len(set(ids)) == len(ids)
+    assert [i for i in ids if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", i)] == []
+
+
+@each_notebook
+def test_ran_once_from_top_to_bottom_without_traces_of_the_run(path):
+    code = cells(load(path), "code")
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    allowed = {"cellView", "jupyter", "tags"}
+    assert [c["id"] for c in load(path)["cells"] if set(c["metadata"]) - allowed] == []
+
+
+@each_notebook
+def test_every_code_cell_shows_something(path):
+    assert [cell["id"] for cell in cells(load(path), "code") if not cell["outputs"]] == []
+
+
+@each_notebook
+def test_no_error_and_no_warning_is_stored(path):
+    for cell in cells(load(path), "code"):
+        for output in cell["outputs"]:
+            assert output["output_type"] in ("stream", "display_data"), cell["id"]
+            assert output.get("name", "stdout") == "stdout", cell["id"]
+
+
+@each_notebook
+def test_an_uncompared_cell_says_why(path):
+    for cell in cells(load(path), "code"):
+        assert "NBVAL" not in source(cell).upper(), f"{cell['id']}: use a cell tag"
+        tags = cell["metadata"].get("tags", [])
+        assert set(tags) <= {"nbval-ignore-output"}, cell["id"]
+        if tags:
+            assert source(cell).startswith("# Not compared by the tests: "), cell["id"]
+
+
+@each_notebook
+def test_every_picture_has_alt_text_and_its_numbers_in_text(path):
+    for cell_id, output in pictures(load(path)):
+        alt = output["metadata"].get("image/png", {}).get("alt", "")
+        assert len(alt.split()) >= 10, f"{cell_id}: say what the picture shows"
+        twin = "".join(output["data"]["text/plain"])
+        assert twin.startswith(f"Figure: {alt}\n"), cell_id
+        assert re.search(r"\d\.\d", twin.removeprefix(f"Figure: {alt}")), cell_id
+
+
+@each_notebook
+def test_no_stored_number_is_minus_zero_or_scientific(path):
+    for cell in cells(load(path), "code"):
+        for output in cell["outputs"]:
+            text = "".join(output.get("text", output.get("data", {}).get("text/plain", "")))
+            assert not re.search(r"(?<![\d.])-0\.?0*(?![\d.])|\de[-+]\d", text), cell["id"]
+            assert not re.search(r"0x[0-9a-f]{6}|/home/|/tmp/|<Figure", text), cell["id"]
+
+
+@each_notebook
+def test_markdown_renders_everywhere(path):
+    for cell_id, text in prose(load(path)):
+        assert not re.search(r"<(?!/?(details|summary)>)[a-z]", text), f"{cell_id}: HTML"
+        assert not re.search(r"\\\(|\\\[|\\\$|mermaid|attachment:", text), cell_id
+        assert "$" not in "".join(DETAILS.findall(text)), f"{cell_id}: math inside <details>"
+        for alt, target in re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", text):
+            assert alt.strip(), f"{cell_id}: an image without alternative text"
+            assert target.startswith("https://"), f"{cell_id}: relative image {target}"
+        for target in re.findall(r"(?<!!)\[[^\]]+\]\(([^)]*)\)", text):
+            assert target.startswith(("https://", "#")), f"{cell_id}: relative link {target}"
+
+
+@each_notebook
+def test_headings_never_skip_a_level(path):
+    levels = [
+        len(marks) for _, text in prose(load(path)) for marks in re.findall(r"^(#+) ", text, re.M)
+    ]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+
+
+@each_notebook
+def test_prose_never_belittles(path):
+    for cell_id, text in prose(load(path)):
+        found = re.findall(r"\b(simply|just|obviously|obvious|trivial\w*|of course)\b", text, re.I)
+        assert found == [], cell_id
+
+
+@each_notebook
+def test_cells_are_short(path):
+    code = [cell for cell in cells(load(path), "code") if cell["id"] != links.SETUP_ID]
+    lengths = sorted(len(cell["source"]) for cell in code)
+    too_long = [
+        cell["id"]
+        for cell in code
+        if len(cell["source"]) > LONGEST_CELL and "class " not in source(cell)
+    ]
+    assert too_long == []
+    assert [c["id"] for c in code if max(map(len, c["source"])) > 101] == []
+    assert lengths[len(lengths) // 2] <= 10
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_untouched_exercises_say_so_and_the_last_cell_keeps_the_tally(number):
+    code = cells(lesson(number), "code")
+    names = answers(number)
+    for cell in code:
+        for name in re.findall(r'check\("([\w-]+)"', source(cell)):
+            text = "".join(cell["outputs"][0]["text"])
+            assert f"{name}: {NOT_ATTEMPTED}" in text, name
+    last = "".join(code[-1]["outputs"][0]["text"])
+    assert last.startswith(f"0 of {len(names)} done; next: {number}.1 ")
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_every_exercise_has_a_hint_and_a_solution(number):
+    from helpers import _exercises
+
+    names = [exercise.name for exercise in _exercises(number)]
+    assert list(answers(number)) == names
+    assert [name for name, code in solutions(number).items() if not code] == []
+    text = "\n".join(source(cell) for cell in cells(lesson(number), "markdown"))
+    for exercise in _exercises(number):
+        heading = re.search(
+            rf"^### Exercise {exercise.number} · .* \((\w+), \d+ minutes\)$", text, re.M
+        )
+        assert heading, f"no heading for {exercise.number} with difficulty and minutes"
+        assert heading[1] in ("easy", "medium", "hard")
+        assert "<summary>Hint" in text[heading.end() :].split("### ")[0]
