@@ -104,7 +104,7 @@ def draw_heat_map(
     height = len(matrices) * (ROW_HEIGHT * len(rows) + 1.25)
     figure, axes = _canvas(height, len(matrices))
     for ax, (title, matrix) in zip(axes, matrices.items(), strict=True):
-        ax.imshow(matrix.detach(), cmap=colors, norm=scale, aspect="auto")
+        ax.imshow(matrix.detach().numpy(), cmap=colors, norm=scale, aspect="auto")
         ax.set_title(title, fontsize=14)
         ax.set_xticks(range(len(columns)), columns, rotation=35, ha="right")
         ax.set_yticks(range(len(rows)), rows)

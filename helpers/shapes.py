@@ -48,9 +48,8 @@ def show(name: str, tensor: Tensor, decimals: int = 4) -> None:
     for number, item in enumerate(items):
         if tensor.dim() == 3:
             print(f"item {number}")
-        rows = [
-            [rounded(v, decimals) for v in row] for row in item.reshape(-1, item.shape[-1]).tolist()
-        ]
+        matrix = item.unsqueeze(0) if tensor.dim() == 1 else item
+        rows = [[rounded(value, decimals) for value in row] for row in matrix.tolist()]
         width = max((len(text) for row in rows for text in row), default=0)
         for row in rows:
             print("  " + "  ".join(text.rjust(width) for text in row))

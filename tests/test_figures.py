@@ -1,0 +1,166 @@
+"""Pictures: what is drawn, what is said about it, and what bad input is told."""
+
+import base64
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from lessons import ROOT
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from PIL import Image
+
+from helpers import figures
+
+WEIGHTS = torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0]])
+BLOCKED = torch.tensor([[0, 1, 1], [0, 0, 1]])
+LABELS = {"rows": ["a", "b"], "columns": ["x", "y", "z"]}
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What a figure function hands to the front end: (data, metadata)."""
+    calls = []
+    monkeypatch.setattr(
+        "IPython.display.display", lambda data, metadata, raw: calls.append((data, metadata))
+    )
+    return calls
+
+
+def draw(matrices, blocked=None, signed=False, decimals=2, rows="ab", columns="xyz"):
+    blocked = blocked or {t: torch.zeros(m.shape) for t, m in matrices.items()}
+    return figures.draw_heat_map(
+        matrices, list(rows), list(columns), "query", "key", blocked, signed, decimals
+    )
+
+
+def test_picture_alt_text_and_numbers_travel_together(shown):
+    figures.heat_map({"weights": WEIGHTS}, alt="it shows", blocked={"weights": BLOCKED}, **LABELS)
+    ((data, metadata),) = shown
+    assert metadata == {"image/png": {"alt": "it shows", "width": figures.PIXELS_WIDE}}
+    assert data["text/plain"].splitlines() == [
+        "Figure: it shows",
+        "weights | x | y | z",
+        "a | 1.00 | 0.00 blocked | 0.00 blocked",
+        "b | 0.25 | 0.75 | 0.00 blocked",
+    ]
+    picture = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
+    assert picture.width == figures.PIXELS_WIDE * figures.SHARPNESS
+    corner = picture.convert("RGBA").getpixel((0, 0))
+    assert corner == (255, 255, 255, 255), "the background must be opaque white"
+
+
+def test_every_cell_is_labeled_written_and_hatched_where_blocked():
+    (ax,) = draw({"weights": WEIGHTS}, {"weights": BLOCKED}).axes
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == ("key", "query", "weights")
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["x", "y", "z"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
+    written = {(t.get_position()[1], t.get_position()[0]): t.get_text() for t in ax.texts}
+    assert written == {(i, j): f"{WEIGHTS[i, j]:.2f}" for i in range(2) for j in range(3)}
+    hatched = {(p.get_y() + 0.5, p.get_x() + 0.5) for p in ax.patches if p.get_hatch()}
+    assert hatched == {(0, 1), (0, 2), (1, 2)}
+
+
+def test_panels_share_one_color_scale():
+    first, second = draw({"a": WEIGHTS, "b": WEIGHTS / 2}).axes
+    assert first.images[0].norm.vmax == second.images[0].norm.vmax == 1.0
+    assert first.images[0].norm.vmin == 0.0
+
+
+def test_signed_colors_are_centered_on_zero():
+    (ax,) = draw({"a": WEIGHTS - 0.25}, signed=True).axes
+    assert ax.images[0].norm.vmin == -ax.images[0].norm.vmax == -0.75
+
+
+def test_infinite_and_missing_numbers_are_written_not_colored():
+    odd = torch.tensor([[float("-inf"), float("nan"), 1.0], [-1e-9, 0.5, 0.0]])
+    (ax,) = draw({"odd": odd}).axes
+    assert [t.get_text() for t in ax.texts][:4] == ["-inf", "nan", "1.00", "0.00"]
+    assert ax.images[0].norm.vmax == 1.0
+
+
+def test_numbers_are_left_out_of_large_matrices():
+    wide = torch.rand(2, 16)
+    (ax,) = draw({"wide": wide}, columns="abcdefghijklmnop").axes
+    assert list(ax.texts) == []
+
+
+def test_numbers_stand_out_from_their_background():
+    steps = torch.linspace(0, 1, 6).reshape(2, 3)
+    for signed in (False, True):
+        (ax,) = draw({"steps": steps}, signed=signed).axes
+        colors = ax.images[0].cmap(ax.images[0].norm(steps.numpy().flatten()))
+        for text, color in zip(ax.texts, colors, strict=True):
+            assert contrast(to_rgb(text.get_color()), color[:3]) >= 4.5
+
+
+def contrast(one, other):
+    """The contrast ratio of WCAG 2: from 1 to 21; 4.5 is enough for small text."""
+
+    def luminance(color):
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color]
+        return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("colors", [figures.WEIGHTS, figures.SIGNED])
+def test_color_maps_are_monotone_in_grey(colors):
+    rgb = LinearSegmentedColormap.from_list("", colors)(np.linspace(0, 1, 101))[:, :3]
+    steps = np.diff(rgb @ [0.299, 0.587, 0.114])
+    assert (steps > 0).all() or (steps < 0).all()
+
+
+def test_lines_differ_in_more_than_color():
+    figure = figures.draw_line_plot([1, 2], {"a": [1, 2], "b": [2, 4]}, "t", "x", "y")
+    a, b = figure.axes[0].lines
+    assert a.get_marker() != b.get_marker()
+    assert a.get_linestyle() != b.get_linestyle()
+    assert list(b.get_ydata()) == [2, 4]
+    assert [t.get_text() for t in figure.axes[0].get_legend().get_texts()] == ["a", "b"]
+
+
+def test_line_plot_tells_its_numbers(shown):
+    figures.line_plot([1, 2], {"a": [1.0, 2.0]}, alt="it rises", title="t", x_axis="n", y_axis="y")
+    assert shown[0][0]["text/plain"] == "Figure: it rises\nn | a\n1 | 1.00\n2 | 2.00"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"rows": ["a"]}, r"\(2, 3\).*1 row labels"),
+        ({"blocked": {"weights": BLOCKED[:1]}}, r"\(1, 3\).*\(2, 3\)"),
+        ({"blocked": {"other": BLOCKED}}, "'other'.*not drawn"),
+    ],
+)
+def test_bad_heat_maps_are_refused(change, told):
+    with pytest.raises(ValueError, match=told):
+        figures.heat_map({"weights": WEIGHTS}, **{"alt": "it", **LABELS, **change})
+
+
+def test_bad_line_plots_are_refused():
+    words = {"alt": "a", "title": "t", "x_axis": "x", "y_axis": "y"}
+    with pytest.raises(ValueError, match="'a' has 1 values, x has 2"):
+        figures.line_plot([1, 2], {"a": [1]}, **words)
+    with pytest.raises(ValueError, match="4 lines, but only 3"):
+        figures.line_plot([1], {k: [1] for k in "abcd"}, **words)
+
+
+def test_importing_the_helpers_loads_neither_torch_nor_matplotlib():
+    code = (
+        "import helpers, sys; print(sorted({'torch', 'matplotlib', 'IPython'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert run.stdout.strip() == "[]", run.stderr
+
+
+def test_a_lessons_imports_load_matplotlib_only_when_it_draws():
+    code = (
+        "import helpers.figures, helpers.shapes, helpers.spies, helpers.lesson2, sys;"
+        "print('matplotlib' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert run.stdout.strip() == "False", run.stderr

@@ -1,0 +1,59 @@
+"""Tensors in print, the executed shape comments, and the spy."""
+
+import pytest
+import torch
+
+from helpers.shapes import Trace, show
+from helpers.spies import largest_tensor
+
+
+def printed(capsys):
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_kept_promise_and_a_broken_one(capsys):
+    trace = Trace(batch=3, tokens=5, d_out=2)
+    tensor = torch.zeros(3, 5, 2)
+    assert trace("queries", tensor, "batch tokens d_out") is tensor
+    trace("turned", tensor, "batch d_out tokens")
+    assert printed(capsys) == [
+        "name     shape        promised axes",
+        "queries  3 x 5 x 2    batch, tokens, d_out",
+        "turned   3 x 5 x 2    batch, d_out, tokens  <-- should be 3 x 2 x 5",
+    ]
+
+
+def test_an_unknown_axis_names_the_known_ones():
+    with pytest.raises(ValueError, match=r"'width'.*batch, tokens"):
+        Trace(batch=3, tokens=5)("x", torch.zeros(3, 5), "batch width")
+
+
+def test_show_aligns_rounds_and_never_prints_minus_zero(capsys):
+    show("x", torch.tensor([[1.25, -0.00001], [float("-inf"), float("nan")]]), decimals=1)
+    assert printed(capsys) == ["x: 2 x 2", "   1.2   0.0", "  -inf   nan"]
+
+
+def test_show_takes_one_to_three_axes(capsys):
+    show("x", torch.tensor([1.0, 2.0], requires_grad=True), decimals=0)
+    show("y", torch.arange(4).reshape(2, 1, 2), decimals=0)
+    show("z", torch.zeros(0, 2))
+    assert printed(capsys) == [
+        "x: 2",
+        "  1  2",
+        "y: 2 x 1 x 2",
+        "item 0",
+        "  0  1",
+        "item 1",
+        "  2  3",
+        "z: 0 x 2",
+    ]
+    for shape in ((), (1, 1, 1, 1)):
+        with pytest.raises(ValueError, match=f"'t' has {len(shape)} axes"):
+            show("t", torch.zeros(shape))
+
+
+def test_the_spy_sees_the_largest_tensor_and_only_that():
+    x = torch.zeros(8, 4)
+    assert largest_tensor(lambda: (x @ x.T).sum()) == 8 * 8 * 4
+    assert largest_tensor(torch.mm, x.T, x) == 4 * 4 * 4
+    assert largest_tensor(lambda: None) == 0
