@@ -2,8 +2,9 @@
 
 Each public function draws and displays one figure. The display carries the picture,
 its alt text in the output's metadata (`{"image/png": {"alt": ...}}`), and, as plain
-text, the alt text followed by every number that was drawn. Front ends show the picture;
-screen readers get the alt text; a test that cannot compare pixels compares the twin.
+text, every number that was drawn: the twin that tests compare where pixels cannot be.
+The alt text is printed below as a caption, since some front ends (JupyterLab among them)
+do not hand it to screen readers.
 
 matplotlib is imported when something is drawn, not before.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,7 @@ PIXELS_WIDE = 520  # as displayed; fits a phone after scaling, and a laptop besi
 PIXELS_PER_INCH = 100
 SHARPNESS = 1.5  # stored pixels for each displayed one
 ROW_HEIGHT = 0.48  # inches
+CAPTION_WIDTH = 78  # characters
 MAX_WRITTEN = 8  # numbers are written into matrices up to 8 x 8
 
 # Both maps grow steadily lighter or darker, so that they survive greyscale printing,
@@ -134,7 +137,7 @@ def line_plot(
     y_axis: str,
     decimals: int = 2,
 ) -> None:
-    """Display lines over a common `x`, told apart by marker, dash and direct label.
+    """Display lines over a common `x`, told apart by marker and dash, and named in a legend.
 
     `lines` maps a label to as many values as `x` has. Raises `ValueError` when a line is
     of another length, or when there are more lines than styles.
@@ -241,8 +244,9 @@ def _display(figure: Figure, alt: str, facts: Sequence[str]) -> None:
     display(
         {
             "image/png": base64.b64encode(png.getvalue()).decode("ascii"),
-            "text/plain": "\n".join([f"Figure: {alt}", *facts]),
+            "text/plain": "\n".join(["Figure in numbers", *facts]),
         },
         metadata={"image/png": {"alt": alt, "width": PIXELS_WIDE}},
         raw=True,
     )
+    print(textwrap.fill(f"Figure: {alt}", CAPTION_WIDTH))

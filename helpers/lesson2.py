@@ -26,7 +26,7 @@ TOLERANCE = 1e-4  # a late mask with renormalization rounds differently
 # --------------------------------------------------------------------------------------
 SHAPES = {
     "queries": ((4, 7, 3), "Which step changes the last number, and to what?"),
-    "keys transposed": ((4, 3, 7), "Which two axes change places, and which one stays?"),
+    "turned keys": ((4, 3, 7), "Which two axes change places, and which one stays?"),
     "scores": ((4, 7, 7), "One score for each pair of what?"),
     "weights": ((4, 7, 7), "Does softmax add numbers, remove some, or only rescale them?"),
     "context vectors": ((4, 7, 3), "A weighted sum of values: how wide is one value?"),

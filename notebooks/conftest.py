@@ -30,8 +30,8 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 os.environ.pop("MPLBACKEND", None)
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|inf|nan)")
-BLOCK = 16  # pixels: finer differences (fonts, antialiasing) are a matplotlib version's own
-LARGEST_DIFFERENCE = 25  # of 255, in any block
+BLOCK = 48  # pixels: finer differences (fonts, antialiasing) belong to a matplotlib version
+LARGEST_DIFFERENCE = 15  # of 255 shades, in any block
 LONGEST_LIST = 12
 _current = {"item": None}
 

@@ -36,16 +36,17 @@ def draw(matrices, blocked=None, signed=False, decimals=2, rows="ab", columns="x
     )
 
 
-def test_picture_alt_text_and_numbers_travel_together(shown):
+def test_picture_alt_text_and_numbers_travel_together(shown, capsys):
     figures.heat_map({"weights": WEIGHTS}, alt="it shows", blocked={"weights": BLOCKED}, **LABELS)
     ((data, metadata),) = shown
     assert metadata == {"image/png": {"alt": "it shows", "width": figures.PIXELS_WIDE}}
     assert data["text/plain"].splitlines() == [
-        "Figure: it shows",
+        "Figure in numbers",
         "weights | x | y | z",
         "a | 1.00 | 0.00 blocked | 0.00 blocked",
         "b | 0.25 | 0.75 | 0.00 blocked",
     ]
+    assert capsys.readouterr().out == "Figure: it shows\n"
     picture = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
     assert picture.width == figures.PIXELS_WIDE * figures.SHARPNESS
     corner = picture.convert("RGBA").getpixel((0, 0))
@@ -125,7 +126,7 @@ def test_lines_differ_in_more_than_color():
 
 def test_line_plot_tells_its_numbers(shown):
     figures.line_plot([1, 2], {"a": [1.0, 2.0]}, alt="it rises", title="t", x_axis="n", y_axis="y")
-    assert shown[0][0]["text/plain"] == "Figure: it rises\nn | a\n1 | 1.00\n2 | 2.00"
+    assert shown[0][0]["text/plain"] == "Figure in numbers\nn | a\n1 | 1.00\n2 | 2.00"
 
 
 @pytest.mark.parametrize(

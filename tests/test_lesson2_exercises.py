@@ -357,7 +357,7 @@ def test_each_printed_solution_is_right(name):
 
 FORECAST = {
     "queries": (4, 7, 3),
-    "keys transposed": (4, 3, 7),
+    "turned keys": (4, 3, 7),
     "scores": (4, 7, 7),
     "weights": (4, 7, 7),
     "context vectors": (4, 7, 3),
@@ -377,7 +377,7 @@ def open_mask(n):
 
 SMALL_WRONG = {
     "input width kept": ("shape-forecast", {**FORECAST, "queries": (4, 7, 5)}, "last number"),
-    "all axes turned": ("shape-forecast", {**FORECAST, "keys transposed": (3, 7, 4)}, "two axes"),
+    "all axes turned": ("shape-forecast", {**FORECAST, "turned keys": (3, 7, 4)}, "two axes"),
     "scores by width": ("shape-forecast", {**FORECAST, "scores": (4, 3, 3)}, "each pair"),
     "one left open": ("shape-forecast", {**FORECAST, "weights": None}, "which is missing"),
     "a number": ("shape-forecast", {**FORECAST, "weights": 7}, "One tuple"),
