@@ -3,7 +3,7 @@
 * A cell that was never run, or a notebook not run once from top to bottom, fails.
 * A cell tagged `raises-exception` has an error stored.
 * A picture has the stored alt text and looks like the stored picture.
-* Prints and pictures come in the stored order.
+* Outputs are of the stored kinds, none missing and none new.
 * A cell tagged `nbval-ignore-output` still prints the same, apart from its numbers.
 * A mismatch names the cell, its section, the line and the numbers, stored and computed.
 * Once a cell has raised, the rest of its notebook is skipped: one bug, one failure.
@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import difflib
 import io
 import os
@@ -20,7 +21,7 @@ import re
 
 import numpy as np
 import pytest
-from nbval.plugin import IPyNbCell, NbCellError
+from nbval.plugin import IPyNbCell, NbCellError, coalesce_streams
 from PIL import Image
 
 # The kernels inherit these; no MPLBACKEND, which would hide figures.
@@ -104,10 +105,11 @@ def computed_faults(item):
     """What nbval does not compare: the order of outputs, pictures, uncompared text."""
     if item.options["skip"]:
         return None
-    stored, computed = item.cell.outputs, item.test_outputs or ()
+    stored = coalesce_streams(copy.deepcopy(item.cell.outputs))  # as nbval does with computed
+    computed = item.test_outputs or ()
     old, new = kinds(stored), kinds(computed)
     if old != new:
-        return f"outputs in order: stored {old}, computed {new}"
+        return f"outputs: stored {old}, computed {new}"
     if not item.options["check"]:
         old, new = (
             [NUMBER.sub("#", o.get("text", "")) for o in side] for side in (stored, computed)
@@ -122,12 +124,10 @@ def pictures(outputs):
 
 
 def kinds(outputs):
-    """What each output is, in order, neighboring prints counted as one."""
-    found = [
+    return [
         output.get("name") or " + ".join(sorted(output.get("data", {}))) or output.output_type
         for output in outputs
     ]
-    return [kind for kind, before in zip(found, [None, *found], strict=False) if kind != before]
 
 
 def has_error(outputs):

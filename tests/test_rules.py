@@ -85,7 +85,7 @@ DAMAGE = {
         [
             code("a", 1, SHOW.format(png(60)), {**picture(60), "data": {"text/plain": ["twin"]}}),
         ],
-        r"cell 'a'.*outputs in order: stored \['text/plain'\], computed \['image/png \+ ",
+        r"cell 'a'.*outputs: stored \['text/plain'\], computed \['image/png \+ ",
     ),
     "no-alt-text": (
         [code("a", 1, SHOW.format(png(60)), picture(60, ""))],
@@ -94,10 +94,6 @@ DAMAGE = {
     "other-alt-text": (
         [code("a", 1, SHOW.format(png(60)), picture(60, "a circle"))],
         r"cell 'a'.*stored 'a circle', computed 'a square'",
-    ),
-    "print-and-picture-swapped": (
-        [code("a", 1, f"{PRINT}\n{SHOW.format(png(60))}", picture(60), FINE)],
-        r"cell 'a'.*outputs in order: stored \['image/png \+ text/plain', 'stdout'\]",
     ),
     "uncompared-number": (
         [code("a", 1, PRINT, stream("weights 9.9 0.1\n"), tags=["nbval-ignore-output"])],
