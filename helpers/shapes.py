@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 
@@ -35,24 +36,40 @@ class Trace:
         return tensor
 
 
-def show(name: str, tensor: Tensor, decimals: int = 4) -> None:
-    """Print a tensor's name, its shape, and its values in columns, `decimals` digits each.
+def show(*, decimals: int = 4, **tensors: Tensor) -> None:
+    """Print tensors by name, each with its shape and its values in columns.
 
+    `show(row_sums=sums)` prints "row sums", the shape, and `decimals` digits of each value.
     Works for 1, 2 or 3 axes; with three, item by item along the first. Never prints "-0".
     Raises `ValueError` for any other number of axes.
     """
-    if tensor.dim() not in (1, 2, 3):
-        raise ValueError(f"{name!r} has {tensor.dim()} axes; show one of its parts instead")
-    print(f"{name}: {by(tuple(tensor.shape))}")
-    items = tensor.detach() if tensor.dim() == 3 else [tensor.detach()]
-    for number, item in enumerate(items):
+    for name, tensor in tensors.items():
+        if tensor.dim() not in (1, 2, 3):
+            raise ValueError(f"{name!r} has {tensor.dim()} axes; show one of its parts instead")
+        print(f"{name.replace('_', ' ')}: {by(tuple(tensor.shape))}")
         if tensor.dim() == 3:
-            print(f"item {number}")
-        matrix = item.unsqueeze(0) if tensor.dim() == 1 else item
-        rows = [[rounded(value, decimals) for value in row] for row in matrix.tolist()]
-        width = max((len(text) for row in rows for text in row), default=0)
-        for row in rows:
-            print("  " + "  ".join(text.rjust(width) for text in row))
+            for number, item in enumerate(tensor.detach()):
+                print(f"item {number}")
+                _print_rows(item, decimals)
+        else:
+            _print_rows(tensor.detach(), decimals)
+
+
+def _print_rows(tensor: Tensor, decimals: int) -> None:
+    rows = (tensor.unsqueeze(0) if tensor.dim() == 1 else tensor).tolist()
+    texts = [[rounded(value, decimals) for value in row] for row in rows]
+    width = max((len(text) for row in texts for text in row), default=0)
+    for row in texts:
+        print("  " + "  ".join(text.rjust(width) for text in row))
+
+
+def agree(a: Tensor, b: Tensor) -> bool:
+    """True when two tensors have one shape and differ by no more than 0.000001 anywhere.
+
+    For results that may be added up in different orders; what is the same computation on
+    the same shapes is compared with `torch.equal`.
+    """
+    return a.shape == b.shape and torch.allclose(a, b, rtol=0, atol=1e-6)
 
 
 def rounded(value: float, decimals: int) -> str:

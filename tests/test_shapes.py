@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from helpers.shapes import Trace, show
+from helpers.shapes import Trace, agree, show
 from helpers.spies import largest_tensor
 
 
@@ -29,16 +29,19 @@ def test_an_unknown_axis_names_the_known_ones():
 
 
 def test_show_aligns_rounds_and_never_prints_minus_zero(capsys):
-    show("x", torch.tensor([[1.25, -0.00001], [float("-inf"), float("nan")]]), decimals=1)
+    show(x=torch.tensor([[1.25, -0.00001], [float("-inf"), float("nan")]]), decimals=1)
     assert printed(capsys) == ["x: 2 x 2", "   1.2   0.0", "  -inf   nan"]
 
 
 def test_show_takes_one_to_three_axes(capsys):
-    show("x", torch.tensor([1.0, 2.0], requires_grad=True), decimals=0)
-    show("y", torch.arange(4).reshape(2, 1, 2), decimals=0)
-    show("z", torch.zeros(0, 2))
+    show(
+        row_sums=torch.tensor([1.0, 2.0], requires_grad=True),
+        y=torch.arange(4).reshape(2, 1, 2),
+        decimals=0,
+    )
+    show(z=torch.zeros(0, 2))
     assert printed(capsys) == [
-        "x: 2",
+        "row sums: 2",
         "  1  2",
         "y: 2 x 1 x 2",
         "item 0",
@@ -49,7 +52,14 @@ def test_show_takes_one_to_three_axes(capsys):
     ]
     for shape in ((), (1, 1, 1, 1)):
         with pytest.raises(ValueError, match=f"'t' has {len(shape)} axes"):
-            show("t", torch.zeros(shape))
+            show(t=torch.zeros(shape))
+
+
+def test_agree_allows_rounding_and_nothing_else():
+    one = torch.tensor([1.0, 2.0])
+    assert agree(one, one + 5e-7)
+    assert not agree(one, one + torch.tensor([0.0, 2e-6]))
+    assert not agree(one, one.expand(3, 2))
 
 
 def test_the_spy_sees_the_largest_tensor_and_only_that():
