@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 PIXELS_WIDE = 520  # as displayed; fits a phone after scaling, and a laptop beside text
 PIXELS_PER_INCH = 100
 SHARPNESS = 1.5  # stored pixels for each displayed one
-ROW_HEIGHT = 0.48  # inches
+# Inches: a row with numbers written in, one without, a panel's title, the column labels,
+# the color legend of matrices without numbers.
+WRITTEN_ROW, PLAIN_ROW, TITLE_HEIGHT, AXIS_HEIGHT, LEGEND_HEIGHT = 0.48, 0.36, 0.4, 0.85, 0.6
 CAPTION_WIDTH = 78  # characters
 MAX_WRITTEN = 8  # numbers are written into matrices up to 8 x 8
 
@@ -56,7 +58,8 @@ def heat_map(
 
     `matrices` maps a title to a matrix `[rows, columns]`; `blocked` maps a title to a
     matrix of the same shape whose nonzero cells are hatched. `signed` takes the
-    two-sided colors centered on zero instead of those for weights from 0 up. `alt` says
+    two-sided colors (blue below zero, gray at zero, yellow above) instead of those for
+    weights from 0 up. `alt` says
     what the picture shows. Raises `ValueError` when labels or masks do not fit.
     """
     blocked = dict(blocked or {})
@@ -104,26 +107,33 @@ def draw_heat_map(
     colors = LinearSegmentedColormap.from_list("ours", SIGNED if signed else WEIGHTS)
     scale = Normalize(-top if signed else min(0.0, finite.min().item()), top)
 
-    height = len(matrices) * (ROW_HEIGHT * len(rows) + 1.25)
+    written = max(len(rows), len(columns)) <= MAX_WRITTEN
+    row_height = WRITTEN_ROW if written else PLAIN_ROW
+    height = len(matrices) * (row_height * len(rows) + TITLE_HEIGHT) + AXIS_HEIGHT
+    height += 0 if written else LEGEND_HEIGHT
+    slant, anchor = (35, "right") if max(map(len, columns)) > 3 else (0, "center")
     figure, axes = _canvas(height, len(matrices))
     for ax, (title, matrix) in zip(axes, matrices.items(), strict=True):
         ax.imshow(matrix.detach().numpy(), cmap=colors, norm=scale, aspect="auto")
         ax.set_title(title, fontsize=14)
-        ax.set_xticks(range(len(columns)), columns, rotation=35, ha="right")
+        ax.set_xticks(range(len(columns)), columns, rotation=slant, ha=anchor)
+        ax.tick_params(labelbottom=ax is axes[-1])
         ax.set_yticks(range(len(rows)), rows)
         ax.tick_params(labelsize=12, length=0)
-        ax.set_xlabel(column_axis, fontsize=13)
         ax.set_ylabel(row_axis, fontsize=13)
-        written = max(len(rows), len(columns)) <= MAX_WRITTEN
         for i in range(len(rows)):
             for j in range(len(columns)):
-                hidden = bool(blocked[title][i, j])
-                if hidden:
+                hatched = bool(blocked[title][i, j])
+                if hatched:
                     _hatch(ax, i, j)
                 if written:
                     value = matrix[i, j].item()
-                    background = (1.0, 1.0, 1.0) if hidden else colors(scale(value))
-                    _write(ax, i, j, rounded(value, decimals), background, hidden)
+                    background = (1.0, 1.0, 1.0) if hatched else colors(scale(value))
+                    _write(ax, i, j, rounded(value, decimals), background, hatched)
+    axes[-1].set_xlabel(column_axis, fontsize=13)
+    if not written:
+        legend = figure.colorbar(axes[-1].images[0], ax=axes, orientation="horizontal", aspect=40)
+        legend.ax.tick_params(labelsize=12)
     return figure
 
 
@@ -150,7 +160,7 @@ def line_plot(
     facts = [f"{x_axis} | " + " | ".join(lines)]
     for k, place in enumerate(x):
         cells = [rounded(values[k], decimals) for values in lines.values()]
-        facts.append(f"{rounded(place, 0)} | " + " | ".join(cells))
+        facts.append(f"{place:g} | " + " | ".join(cells))
     _display(draw_line_plot(x, lines, title, x_axis, y_axis), alt, facts)
 
 
@@ -162,7 +172,7 @@ def draw_line_plot(
     y_axis: str,
 ) -> Figure:
     """The figure that `line_plot` displays, for those who want to look into it."""
-    figure, (ax,) = _canvas(3.8, 1)
+    figure, (ax,) = _canvas(3.4 + 0.3 * len(lines), 1)
     for (label, values), (color, marker, dash) in zip(lines.items(), LINES, strict=False):
         ax.plot(x, values, color=color, marker=marker, linestyle=dash, label=label)
     ax.set_title(title, fontsize=14)
@@ -170,7 +180,7 @@ def draw_line_plot(
     ax.set_ylabel(y_axis, fontsize=13)
     ax.tick_params(labelsize=12)
     ax.grid(color="#dddddd")
-    ax.legend(fontsize=12, loc="upper left")
+    figure.legend(fontsize=12, loc="outside lower center")
     return figure
 
 

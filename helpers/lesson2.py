@@ -16,10 +16,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers.exercises import Exercise, describe, is_blank
+from helpers.probes import TOLERANCE, differs, first, incomplete_shapes, no_module_class
 from helpers.shapes import by
 
 BATCH, TOKENS, D_IN, D_OUT, CONTEXT = 3, 5, 4, 2, 8
-TOLERANCE = 1e-4  # a late mask with renormalization rounds differently
 
 # --------------------------------------------------------------------------------------
 # 2.1 shape-forecast
@@ -42,14 +42,7 @@ shape_forecast = Exercise(
 
 @shape_forecast.demand("One tuple of whole numbers for each name: which is missing?")
 def forecast_is_complete(answer: Any) -> str | None:
-    if not isinstance(answer, dict):
-        return f"the answer is a {type(answer).__name__}, not the dictionary of the stub"
-    for name in SHAPES:
-        if is_blank(answer.get(name)):
-            return f"there is no shape for {name!r} yet"
-        if not isinstance(answer[name], tuple | list):
-            return f"the shape for {name!r} is {answer[name]!r}, not a tuple such as (2, 6, 3)"
-    return None
+    return incomplete_shapes(answer, SHAPES)
 
 
 def _forecast(name: str, shape: tuple[int, ...], question: str) -> None:
@@ -224,19 +217,9 @@ def _future(length: int = TOKENS) -> Tensor:
     return torch.ones(length, length).triu(diagonal=1).bool()
 
 
-def _differs(a: Tensor, b: Tensor, tolerance: float = TOLERANCE) -> bool:
-    return not torch.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
-
-
-def _first(mask: Tensor) -> tuple[int, ...]:
-    return tuple(mask.nonzero()[0].tolist())
-
-
 @causal_attention.demand("`check` builds the model itself: have you handed in the class?")
 def answer_is_a_class(answer: Any) -> str | None:
-    if isinstance(answer, type) and issubclass(answer, nn.Module):
-        return None
-    return f"the answer is {type(answer).__name__!r}, not a class made from nn.Module"
+    return no_module_class(answer)
 
 
 @causal_attention.demand("Which name, attribute or argument does the error's last line miss?")
@@ -291,7 +274,7 @@ def eval_repeats(answer: type[nn.Module]) -> str | None:
     changed = [k for k, v in model.state_dict().items() if not torch.equal(v, before[0][k])]
     if changed:
         return f"forward changes the model's own {changed[0]!r}"
-    return "two calls with one input differ" if _differs(first, second) else None
+    return "two calls with one input differ" if differs(first, second) else None
 
 
 @causal_attention.demand("Which of the three projections have you not used yet?")
@@ -313,7 +296,7 @@ def all_tokens_are_numbers(answer: type[nn.Module]) -> str | None:
     bad = ~_weights(answer).isfinite().all(-1)
     if not bad.any():
         return None
-    item, token = _first(bad)
+    item, token = first(bad)
     where = "the last token" if token == TOKENS - 1 else f"token {token}"
     return f"the output of {where} (item {item}) is not a finite number"
 
@@ -342,12 +325,12 @@ def weights_are_shares(answer: type[nn.Module]) -> str | None:
 def softmax_runs_over_keys(answer: type[nn.Module]) -> str | None:
     weights = _weights(answer)
     rows = weights.sum(-1)
-    if not _differs(rows, torch.ones_like(rows)):
+    if not differs(rows, torch.ones_like(rows)):
         return None
     for axis, name in ((1, "column"), (0, "place across the batch")):
         sums = weights.sum(axis)
         open_sums = sums[sums > TOLERANCE]
-        if not _differs(open_sums, torch.ones_like(open_sums)):
+        if not differs(open_sums, torch.ones_like(open_sums)):
             row = rows.flatten()[(rows - 1).abs().argmax()]
             return f"every {name} of your weights sums to 1, but one row sums to {row:.2f}"
     return None
@@ -359,7 +342,7 @@ def rows_sum_to_one(answer: type[nn.Module]) -> str | None:
     bad = (rows - 1).abs() > TOLERANCE
     if not bad.any():
         return None
-    item, token = _first(bad)
+    item, token = first(bad)
     return f"row {token} of your weights (item {item}) sums to {rows[item, token]:.2f}, not to 1"
 
 
@@ -368,7 +351,7 @@ def items_are_independent(answer: type[nn.Module]) -> str | None:
     model, x = _build(answer), _texts()
     other = x.clone()
     other[1] = 2 - other[1]
-    moved = _differs(model(x)[0], model(other)[0])
+    moved = differs(model(x)[0], model(other)[0])
     return "item 0 changes when only item 1 is changed" if moved else None
 
 
@@ -412,7 +395,7 @@ def blocked_scores_are_not_shifted(answer: type[nn.Module]) -> str | None:
     logs = row.log()
     slope = (logs[:, 1] - logs[:, 2]) / (scores[:, 1] - scores[:, 2])
     shift = logs[:, 1:] - logs[:, :1] - slope[:, None] * (scores[:, 1:] - scores[:, :1])
-    if _differs(shift, shift[:1, :1].expand_as(shift), 1e-2) or shift.abs().max() < 1e-2:
+    if differs(shift, shift[:1, :1].expand_as(shift), 1e-2) or shift.abs().max() < 1e-2:
         return None
     factor = shift.mean().exp()
     return f"token 0 gives the future {factor:.2f} times the weight that it has without a mask"
@@ -422,7 +405,7 @@ def blocked_scores_are_not_shifted(answer: type[nn.Module]) -> str | None:
 def future_stands_off(answer: type[nn.Module]) -> str | None:
     weights = _weights(answer) * _future()
     if weights.max() > 1e-6:
-        item, query, key = _first(weights > 1e-6)
+        item, query, key = first(weights > 1e-6)
         return (
             f"token {query} gives the later token {key} the weight {weights[item, query, key]:.2f}"
         )
@@ -434,7 +417,7 @@ def whole_past_is_seen(answer: type[nn.Module]) -> str | None:
     unseen = (_weights(answer) < 1e-7).all(0) & ~_future()
     if not unseen.any():
         return None
-    query, key = _first(unseen)
+    query, key = first(unseen)
     return f"token {query} gives the earlier token {key} no weight at all"
 
 
@@ -448,7 +431,7 @@ def _unused(answer: type[nn.Module], name: str) -> str | None:
     before = model(x)
     with torch.no_grad():
         getattr(model, name).weight.mul_(-0.5)
-    unused = not _differs(before, model(x))
+    unused = not differs(before, model(x))
     return f"other weights in {name} change no output" if unused else None
 
 
@@ -491,7 +474,7 @@ def past_stands_still(answer: type[nn.Module]) -> str | None:
     for cut in range(1, TOKENS):
         other = x.clone()
         other[:, cut:] = other[:, cut:] * 3 + 1
-        if _differs(model(x)[:, :cut], model(other)[:, :cut]):
+        if differs(model(x)[:, :cut], model(other)[:, :cut]):
             return f"earlier outputs move when only tokens {cut} and later are changed"
     return None
 
@@ -506,14 +489,14 @@ def _off_line(scores: Tensor, logs: Tensor) -> float:
 @causal_attention.demand("Does any step depend on how many texts travel together?")
 def batch_size_is_no_matter(answer: type[nn.Module]) -> str | None:
     model, x = _build(answer), _texts()
-    moved = _differs(model(x)[:1], model(x[:1]))
+    moved = differs(model(x)[:1], model(x[:1]))
     return "item 0 comes out differently when it travels alone" if moved else None
 
 
 @causal_attention.demand("Which step is missing in training only, and what does it act on?")
 def dropout_drops(answer: type[nn.Module]) -> str | None:
     model, x = _reveal(answer, dropout=0.5)
-    if _differs(model(x), _reveal(answer)[0](x)):
+    if differs(model(x), _reveal(answer)[0](x)):
         return "in eval mode, a dropout of 0.5 still changes the output"
     weights = _dropped(model, x)
     open_places = (weights > TOLERANCE).sum(0)[:, ~_future()]
@@ -525,7 +508,7 @@ def dropout_drops(answer: type[nn.Module]) -> str | None:
 @causal_attention.demand("By how much must the survivors grow so that the average stays?")
 def survivors_are_scaled(answer: type[nn.Module]) -> str | None:
     ratios = _survivor_ratios(answer)
-    uneven = _differs(ratios, ratios[:1].expand_as(ratios), 1e-3)
+    uneven = differs(ratios, ratios[:1].expand_as(ratios), 1e-3)
     if uneven or not ratios.isfinite().all() or abs(ratios[0] - 2) < 1e-3:
         return None
     return f"with dropout=0.5, each surviving weight is {ratios[0]:.2f} times as large"
@@ -595,7 +578,7 @@ def numbers_agree(answer: type[nn.Module]) -> str | None:
             model = _build(answer, bias=True).to(dtype)
             x = _texts(tokens).to(dtype)
             out, expected = model(x), _reference(model, x)
-            if _differs(out.to(dtype), expected):
+            if differs(out.to(dtype), expected):
                 return (
                     f"with biases, {tokens} tokens and {dtype}, an output is off by "
                     f"{(out - expected).abs().max():.2f}"
@@ -700,7 +683,7 @@ def sdpa_agrees(answer: Callable[[Tensor], Tensor]) -> str | None:
         for blocked in (_future(length), _future(length).float()):
             mask = answer(blocked)
             out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-            if _differs(out, expected):
+            if differs(out, expected):
                 off = (out - expected).abs().amax(dim=(0, 2))
                 return f"the output of token {off.argmax()} is off by up to {off.max():.2f}"
     return None

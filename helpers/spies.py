@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
+
+
+def devices_that_met(run: Callable[..., Any], *args: Any) -> list[str]:
+    """The operations in `run(...)` that met tensors on two devices, in words.
+
+    Meant for the meta device, which accepts such meetings where a GPU refuses them.
+    Numbers in tensors without axes are left out: torch moves those by itself. A call that
+    raises (a guard that reads values cannot on meta) is told up to there.
+    """
+    met: list[str] = []
+
+    class Spy(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            tensors = [a for a in args if isinstance(a, Tensor) and a.dim() > 0]
+            devices = sorted({tensor.device.type for tensor in tensors})
+            if len(devices) > 1:
+                name = str(func).removeprefix("aten.").split(".")[0]
+                met.append(f"{name}: {' meets '.join(devices)}")
+            return func(*args, **(kwargs or {}))
+
+    with contextlib.suppress(Exception), Spy():
+        run(*args)
+    return met
 
 
 def largest_tensor(run: Callable[..., Any], *args: Any, **kwargs: Any) -> int:

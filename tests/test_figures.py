@@ -64,8 +64,9 @@ def test_every_cell_is_labeled_written_and_hatched_where_blocked():
     assert hatched == {(0, 1), (0, 2), (1, 2)}
 
 
-def test_panels_share_one_color_scale():
+def test_panels_share_one_color_scale_and_one_row_of_column_labels():
     first, second = draw({"a": WEIGHTS, "b": WEIGHTS / 2}).axes
+    assert (first.get_xlabel(), second.get_xlabel()) == ("", "key")
     assert first.images[0].norm.vmax == second.images[0].norm.vmax == 1.0
     assert first.images[0].norm.vmin == 0.0
 
@@ -82,10 +83,11 @@ def test_infinite_and_missing_numbers_are_written_not_colored():
     assert ax.images[0].norm.vmax == 1.0
 
 
-def test_numbers_are_left_out_of_large_matrices():
+def test_large_matrices_have_a_color_legend_in_place_of_numbers():
     wide = torch.rand(2, 16)
-    (ax,) = draw({"wide": wide}, columns="abcdefghijklmnop").axes
+    ax, legend = draw({"wide": wide}, columns="abcdefghijklmnop").axes
     assert list(ax.texts) == []
+    assert legend.get_xlim() == (ax.images[0].norm.vmin, ax.images[0].norm.vmax)
 
 
 def test_numbers_stand_out_from_their_background():
@@ -121,7 +123,7 @@ def test_lines_differ_in_more_than_color():
     assert a.get_marker() != b.get_marker()
     assert a.get_linestyle() != b.get_linestyle()
     assert list(b.get_ydata()) == [2, 4]
-    assert [t.get_text() for t in figure.axes[0].get_legend().get_texts()] == ["a", "b"]
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["a", "b"]
 
 
 def test_line_plot_tells_its_numbers(shown):

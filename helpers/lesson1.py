@@ -1,0 +1,476 @@
+"""Lesson 1's exercises: what each answer must do, from the weakest demand to the strongest.
+
+Batch, length, width and table sizes are pairwise different wherever a mistake could hide
+behind equal ones; the one place where batch and length are equal on purpose says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from helpers.exercises import Exercise
+from helpers.probes import TOLERANCE, differs, first, incomplete_shapes, no_module_class
+from helpers.shapes import by
+from helpers.spies import devices_that_met
+
+BATCH, LENGTH, VOCAB, MAX_LENGTH, D_MODEL, PAD = 3, 5, 11, 7, 8, 0
+
+# --------------------------------------------------------------------------------------
+# 1.1 three-shapes
+# --------------------------------------------------------------------------------------
+SHAPES = {
+    "token": ((3, 5, 7), "How many IDs are looked up, and how wide is one row of the table?"),
+    "position": ((5, 7), "Do two texts of one batch have different positions 0, 1, 2, …?"),
+    "noise": ((3, 1, 7), "One vector for each what? Which axis is left for broadcasting?"),
+    "sum": ((3, 5, 7), "Line the three shapes up from the right: what does each axis become?"),
+}
+
+three_shapes = Exercise(
+    "1.1",
+    "three-shapes",
+    "Broadcasting adds what is shared without copying it.",
+    attempt=lambda answer: answer,
+)
+
+
+@three_shapes.demand("One tuple of whole numbers for each name: which is missing?")
+def shapes_are_complete(answer: Any) -> str | None:
+    return incomplete_shapes(answer, SHAPES)
+
+
+def _shape(name: str, shape: tuple[int, ...], question: str) -> None:
+    @three_shapes.demand(question)
+    def shape_is_right(answer: dict) -> str | None:
+        given = tuple(answer[name])
+        return None if given == shape else f"{name!r} does not come out as {by(given)}"
+
+
+for _name, (_size, _question) in SHAPES.items():
+    _shape(_name, _size, _question)
+
+# --------------------------------------------------------------------------------------
+# 1.2 denoiser-inputs
+# --------------------------------------------------------------------------------------
+denoiser_inputs = Exercise(
+    "1.2",
+    "denoiser-inputs",
+    "What is there, where it is and how noisy the text is now reach every position, and "
+    "nothing else does.",
+    attempt=lambda answer: _build(answer)(_ids(), _levels()),
+)
+
+
+def _build(answer: type[nn.Module], only: str | None = None) -> nn.Module:
+    """A model of the learner's class with known weights, all but one table set to zero."""
+    torch.manual_seed(5)
+    model = answer(VOCAB, MAX_LENGTH, D_MODEL, PAD)
+    draw = torch.Generator().manual_seed(11)
+    with torch.no_grad():
+        for name in ("token_embed", "position_embed", "noise_embed"):
+            for weight in getattr(model, name).parameters():
+                weight.copy_(torch.randn(weight.shape, generator=draw))
+                weight.mul_(only is None or only == name)
+        model.token_embed.weight[PAD] = 0.0
+    return model
+
+
+def _ids(length: int = LENGTH, batch: int = BATCH) -> Tensor:
+    """Corrupted texts that differ, `[batch, length]`: padding, [MASK] and letters."""
+    ids = torch.arange(batch * length).reshape(batch, length) * 3 % (VOCAB - 2) + 2
+    ids[:, 1] = 1
+    ids[0, -1] = PAD
+    return ids
+
+
+def _levels(batch: int = BATCH) -> Tensor:
+    return torch.linspace(0.25, 0.75, batch)
+
+
+def _only(answer: type[nn.Module], name: str) -> Tensor:
+    """The output when only one of the three tables is not zero, `[3, 5, 8]`."""
+    return _build(answer, name)(_ids(), _levels()).detach()
+
+
+def _runs(answer: type[nn.Module], ids: Tensor, levels: Tensor) -> bool:
+    try:
+        _build(answer)(ids, levels)
+    except Exception:
+        return False
+    return True
+
+
+@denoiser_inputs.demand("`check` builds the model itself: have you handed in the class?")
+def answer_is_a_class(answer: Any) -> str | None:
+    return no_module_class(answer)
+
+
+@denoiser_inputs.demand("Which name, attribute or argument does the error's last line miss?")
+def names_exist(answer: type[nn.Module]) -> str | None:
+    with contextlib.suppress(RuntimeError, IndexError, ValueError):
+        _build(answer)(_ids(), _levels())
+    return None
+
+
+@denoiser_inputs.demand(
+    "A position is the number of a table row, so it must be a whole number; only t is a "
+    "quantity. Which of the two did you hand to which table?"
+)
+def positions_are_whole_numbers(answer: type[nn.Module]) -> str | None:
+    model, seen = _build(answer), []
+    model.position_embed.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    with contextlib.suppress(Exception):
+        model(_ids(), _levels())
+    if seen and seen[0].is_floating_point():
+        return f"position_embed is asked for rows {seen[0].flatten()[:3].tolist()}, ..."
+    return None
+
+
+@denoiser_inputs.demand(
+    "Linear looks only at the last axis: with shape [B] it sees one sample with B features. "
+    "Which shape does it need?"
+)
+def noise_gets_a_column(answer: type[nn.Module]) -> str | None:
+    if _runs(answer, _ids(), _levels()) or not _runs(answer, _ids(), _levels()[:, None]):
+        return None
+    return f"t of shape ({BATCH}, 1) works, but t of shape ({BATCH},) stops it"
+
+
+@denoiser_inputs.demand(
+    "Line the shapes up from the right: which axis of [B, L, d] does the B of [B, d] land on? "
+    "Print noise.shape next to tok.shape: the 1 must stand where the positions are."
+)
+def noise_is_spread_over_positions(answer: type[nn.Module]) -> str | None:
+    ids, levels = _ids(LENGTH, LENGTH), _levels(LENGTH)
+    if not _runs(answer, ids, levels):
+        return None
+    if not _runs(answer, _ids(), _levels()):
+        return f"{LENGTH} texts of {LENGTH} places run, {BATCH} texts of {LENGTH} places do not"
+    noise = _build(answer, "noise_embed")(ids, levels)
+    if noise.shape == (LENGTH, LENGTH, D_MODEL) and differs(noise, noise[:, :1].expand_as(noise)):
+        return "with as many texts as places, the noise differs from place to place in one text"
+    return None
+
+
+@denoiser_inputs.demand(
+    "Print the shape and dtype of what meets in the line that stops: what does it expect?"
+)
+def it_runs(answer: type[nn.Module]) -> str | None:
+    out = _build(answer)(_ids(), _levels())
+    return None if isinstance(out, Tensor) else f"forward returns a {type(out).__name__}"
+
+
+@denoiser_inputs.demand(
+    "The next layer expects width d_model; which operation on three d_model vectors keeps it?"
+)
+def shape_is_right(answer: type[nn.Module]) -> str | None:
+    shape = tuple(_build(answer)(_ids(), _levels()).shape)
+    if shape == (BATCH, LENGTH, D_MODEL):
+        return None
+    return f"for {BATCH} texts of {LENGTH} places and d_model={D_MODEL}, {by(shape)} comes out"
+
+
+@denoiser_inputs.demand("Feed the same token everywhere: do two places still look different?")
+def places_differ(answer: type[nn.Module]) -> str | None:
+    position = _only(answer, "position_embed")
+    if not position.abs().max() > TOLERANCE:
+        return "the table of positions reaches no output"
+    same = position[:, :1].expand_as(position)
+    return None if differs(position, same) else "all places of one text get one position vector"
+
+
+@denoiser_inputs.demand(
+    "Which row of the table belongs to the first place? Try a sequence that is exactly "
+    "max_length long."
+)
+def positions_start_at_zero(answer: type[nn.Module]) -> str | None:
+    table = _build(answer, "position_embed").position_embed.weight.detach()
+    rows = torch.cdist(_only(answer, "position_embed")[0], table).argmin(-1).tolist()
+    if rows == list(range(1, LENGTH + 1)):
+        return f"the {LENGTH} places get the rows {rows} of the position table"
+    return None
+
+
+@denoiser_inputs.demand("What does a position depend on: the token, the text, or the place only?")
+def positions_are_places(answer: type[nn.Module]) -> str | None:
+    position = _only(answer, "position_embed")
+    table = _build(answer, "position_embed").position_embed.weight.detach()
+    bad = (position - table[:LENGTH]).abs().amax(-1) > TOLERANCE
+    if not bad.any():
+        return None
+    item, place = first(bad)
+    row = torch.cdist(position[item, place][None], table).argmin().item()
+    return f"place {place} of text {item} does not carry position row {place} (nearest: row {row})"
+
+
+@denoiser_inputs.demand("What are 0.25 and 0.75 after .long()? What may happen to t on its way?")
+def noise_levels_differ(answer: type[nn.Module]) -> str | None:
+    noise = _only(answer, "noise_embed")
+    if differs(noise[0], noise[-1]):
+        return None
+    return "t = 0.25 and t = 0.75 give the same noise vector"
+
+
+@denoiser_inputs.demand("What does the noise vector of a text depend on, and on nothing else?")
+def noise_is_the_texts_own(answer: type[nn.Module]) -> str | None:
+    model = _build(answer, "noise_embed")
+    noise = model(_ids(), _levels()).detach()
+    expected = model.noise_embed(_levels()[:, None]).detach()[:, None].expand_as(noise)
+    bad = (noise - expected).abs().amax(-1) > TOLERANCE
+    if not bad.any():
+        return None
+    item, place = first(bad)
+    return f"at place {place} of text {item}, the noise vector is not noise_embed(t[{item}])"
+
+
+@denoiser_inputs.demand("Which table says what stands at a place, and which IDs does it look up?")
+def tokens_are_looked_up(answer: type[nn.Module]) -> str | None:
+    model = _build(answer, "token_embed")
+    bad = (model(_ids(), _levels()) - model.token_embed(_ids())).abs().amax(-1) > TOLERANCE
+    if not bad.any():
+        return None
+    item, place = first(bad)
+    return f"at place {place} of text {item}, the token part is not the row of its ID"
+
+
+@denoiser_inputs.demand(
+    "How many rows does the table have, and how many does a sequence of length max_length use?"
+)
+def full_length_fits(answer: type[nn.Module]) -> str | None:
+    try:
+        _build(answer)(_ids(MAX_LENGTH), _levels())
+    except Exception as error:
+        return f"length {MAX_LENGTH} = max_length stops with {type(error).__name__}"
+    return None
+
+
+@denoiser_inputs.demand("Which row of the table would place max_length take?")
+def longer_is_refused(answer: type[nn.Module]) -> str | None:
+    if not _runs(answer, _ids(MAX_LENGTH + 1), _levels()):
+        return None
+    return f"length {MAX_LENGTH + 1} passes silently, though max_length is {MAX_LENGTH}"
+
+
+@denoiser_inputs.demand("Three vectors meet at each place: are they added, and nothing else?")
+def it_is_the_sum(answer: type[nn.Module]) -> str | None:
+    for ids in (_ids(), _ids(MAX_LENGTH), _ids(4, 1), _ids(LENGTH, LENGTH)):
+        model, levels = _build(answer), _levels(len(ids))
+        out, expected = model(ids, levels), _reference(model, ids, levels)
+        bad = (out - expected).abs().amax(-1) > TOLERANCE
+        if bad.any():
+            item, place = first(bad)
+            what = "at [PAD]" if ids[item, place] == PAD else f"at place {place}"
+            gap = (out - expected)[item, place].abs().max()
+            return f"{what} of text {item}, a number is off by {gap:.2f}"
+    return None
+
+
+def _reference(model: nn.Module, ids: Tensor, levels: Tensor) -> Tensor:
+    places = model.position_embed.weight[: ids.shape[1]]
+    return model.token_embed(ids) + places + model.noise_embed(levels[:, None])[:, None]
+
+
+@denoiser_inputs.demand("Does forward change what it is given, or cut the way back to the tables?")
+def nothing_else_happens(answer: type[nn.Module]) -> str | None:
+    model, ids, levels = _build(answer), _ids(), _levels()
+    out = model(ids, levels)
+    if not torch.equal(ids, _ids()) or not torch.equal(levels, _levels()):
+        return "forward changes the tensors that it is given"
+    if not out.requires_grad:
+        return "the output carries no gradient"
+    (out**2).sum().backward()
+    for name in ("token_embed", "position_embed", "noise_embed"):
+        gradient = getattr(model, name).weight.grad
+        if gradient is None or not gradient.abs().max() > 0:
+            return f"no gradient reaches {name}"
+    return None
+
+
+@denoiser_inputs.demand("Which dtype have the tables' weights, and which has t when it meets them?")
+def dtypes_meet(answer: type[nn.Module]) -> str | None:
+    for dtype, levels in ((torch.float64, _levels()), (torch.float32, _levels().double())):
+        model = _build(answer).to(dtype)
+        try:
+            out = model(_ids(), levels)
+        except Exception as error:
+            return f"a {dtype} model and a {levels.dtype} t stop with {type(error).__name__}"
+        if out.dtype != dtype:
+            return f"a {dtype} model and a {levels.dtype} t give {out.dtype}"
+    return None
+
+
+@denoiser_inputs.demand(
+    "Every tensor made inside forward needs device=: where will this one live after "
+    "model.to('cuda')?"
+)
+def devices_meet(answer: type[nn.Module]) -> str | None:
+    """On the meta device, no operation may meet a tensor that stayed on the CPU.
+
+    meta itself does not refuse a lookup with CPU indices, so a spy looks at each operation.
+    """
+    model = _build(answer).to("meta")
+    mixed = devices_that_met(model, _ids().to("meta"), _levels().to("meta"))
+    if not mixed:
+        return None
+    return f"with model and input on another device, {mixed[0]}"
+
+
+# --------------------------------------------------------------------------------------
+# 1.3 count-parameters
+# --------------------------------------------------------------------------------------
+count_parameters = Exercise(
+    "1.3",
+    "count-parameters",
+    "Nearly all of an input layer's parameters sit in its tables.",
+    attempt=lambda answer: answer(8, 6, 16),
+)
+
+
+@count_parameters.demand("Which tables are there, how many rows and columns, and who has a bias?")
+def counts_agree(answer: Callable[[int, int, int], int]) -> str | None:
+    for sizes in ((8, 6, 16), (11, 7, 4), (1, 1, 1), (100, 20, 3)):
+        vocab_size, max_length, d_model = sizes
+        wanted = (vocab_size + max_length + 2) * d_model
+        given = answer(*sizes)
+        if given != wanted:
+            way = "more" if given < wanted else "fewer"
+            return f"for vocab_size, max_length, d_model = {sizes}, there are {way} than {given}"
+    return None
+
+
+# --------------------------------------------------------------------------------------
+# 1.4 noise-axis
+# --------------------------------------------------------------------------------------
+noise_axis = Exercise(
+    "1.4",
+    "noise-axis",
+    "No shape and no error told you; changing one input and watching the others did.",
+    attempt=lambda answer: answer(_NoiseModel("right"), _ids(4, 4), _levels(4)),
+)
+
+
+class _NoiseModel(nn.Module):
+    """The sum with the noise on a chosen axis: "right", "position" or "last text only"."""
+
+    def __init__(self, way: str) -> None:
+        super().__init__()
+        torch.manual_seed(5)
+        self.way = way
+        self.token_embed = nn.Embedding(VOCAB, D_MODEL)
+        self.noise_embed = nn.Linear(1, D_MODEL)
+
+    def forward(self, x_t: Tensor, t: Tensor) -> Tensor:
+        noise, tokens = self.noise_embed(t[:, None]), self.token_embed(x_t)
+        if self.way == "position":
+            return tokens + noise
+        if self.way == "last text only":
+            own = noise[:, None].repeat(1, x_t.shape[1], 1)
+            own[0, -1] = noise[-1]
+            return tokens + own
+        return tokens + noise[:, None]
+
+
+@noise_axis.demand("Is x_t or t another tensor after your test?")
+def lent_tensors_stay(answer: Callable) -> str | None:
+    ids, levels = _ids(4, 4), _levels(4)
+    answer(_NoiseModel("right"), ids, levels)
+    same = torch.equal(ids, _ids(4, 4)) and torch.equal(levels, _levels(4))
+    return None if same else "your test changes the tensors that it is lent"
+
+
+@noise_axis.demand("If only t[1] changes, which texts may move, and which must stand still?")
+def right_noise_passes(answer: Callable) -> str | None:
+    for ids, levels in ((_ids(4, 4), _levels(4)), (_ids(5, 3), _levels(3))):
+        if answer(_NoiseModel("right"), ids, levels):
+            return "you accuse a model that gives each text its own noise level"
+    return None
+
+
+@noise_axis.demand("Text 0 has its own level: does its output move when another one's changes?")
+def wrong_axis_is_caught(answer: Callable) -> str | None:
+    if answer(_NoiseModel("position"), _ids(4, 4), _levels(4)):
+        return None
+    return "you miss a model whose place j gets the noise of text j"
+
+
+@noise_axis.demand("Which levels do you change, and which places do you compare? All of them?")
+def single_leaks_are_caught(answer: Callable) -> str | None:
+    if answer(_NoiseModel("last text only"), _ids(4, 4), _levels(4)):
+        return None
+    return "you miss a model in which one place of text 0 gets the noise of the last text"
+
+
+# --------------------------------------------------------------------------------------
+# 1.5 midpoint
+# --------------------------------------------------------------------------------------
+midpoint = Exercise(
+    "1.5",
+    "midpoint",
+    "Two known levels fix the whole line: that is all that nn.Linear(1, d_model) can say.",
+    attempt=lambda answer: answer(torch.zeros(D_MODEL), torch.ones(D_MODEL)),
+)
+
+
+@midpoint.demand("Where on the way from 0.25 to 0.75 does 0.5 lie? And 1.0?")
+def levels_lie_on_the_line(answer: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]) -> str | None:
+    draw = torch.Generator().manual_seed(2)
+    slope, bias = torch.randn(2, D_MODEL, generator=draw)
+    results = answer(0.25 * slope + bias, 0.75 * slope + bias)
+    for level, result in zip((0.5, 1.0), results, strict=True):
+        gap = (result - (level * slope + bias)).abs().max()
+        if gap > TOLERANCE:
+            return f"your g({level}) is off by up to {gap:.2f}"
+    return None
+
+
+# --------------------------------------------------------------------------------------
+# 1.6 sinusoidal
+# --------------------------------------------------------------------------------------
+sinusoidal = Exercise(
+    "1.6",
+    "sinusoidal",
+    "A formula in place of a table: nothing to learn, and no longest length.",
+    attempt=lambda answer: answer(5, 8),
+)
+
+
+@sinusoidal.demand("One row for each position, one column for each number of the vector: which?")
+def table_has_its_shape(answer: Callable[[int, int], Tensor]) -> str | None:
+    for length, d_model in ((5, 8), (7, 4)):
+        shape = tuple(answer(length, d_model).shape)
+        if shape != (length, d_model):
+            return f"for length {length} and d_model {d_model}, the table is {by(shape)}"
+    return None
+
+
+@sinusoidal.demand("What are the sine and the cosine of 0? In which columns do they stand?")
+def first_row_is_zero_one(answer: Callable[[int, int], Tensor]) -> str | None:
+    row = answer(5, 8)[0]
+    wanted = torch.tensor([0.0, 1.0] * 4)
+    if not differs(row.float(), wanted):
+        return None
+    return f"row 0 begins with {row[0]:.2f}, {row[1]:.2f}, {row[2]:.2f}"
+
+
+@sinusoidal.demand("By which factor does the speed fall from one pair of columns to the next?")
+def speeds_fall(answer: Callable[[int, int], Tensor]) -> str | None:
+    for length, d_model in ((5, 8), (7, 4)):
+        table = answer(length, d_model).float()
+        for position in range(length):
+            for column in range(d_model):
+                angle = position / 10000 ** (column // 2 * 2 / d_model)
+                wanted = math.cos(angle) if column % 2 else math.sin(angle)
+                value = table[position, column].item()
+                if not abs(value - wanted) < 1e-3:
+                    return (
+                        f"position {position}, column {column} (d_model {d_model}) is {value:.3f}"
+                    )
+    return None
+
+
+EXERCISES = [three_shapes, denoiser_inputs, count_parameters, noise_axis, midpoint, sinusoidal]

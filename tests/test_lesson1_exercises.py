@@ -1,0 +1,350 @@
+"""Lesson 1's checker against right answers in many forms and wrong answers of many kinds."""
+
+import math
+
+import pytest
+import torch
+from lessons import answers, run_cells, solutions
+
+from helpers import judge
+
+DenoiserInputs = run_cells(1, "tools", "vocabulary", "batch", "parts", "class")["DenoiserInputs"]
+
+
+def answer(forward):
+    return type("Answer", (DenoiserInputs,), {"forward": forward})
+
+
+def places(x_t):
+    return torch.arange(x_t.shape[1], device=x_t.device)
+
+
+def noise(self, x_t, t, tokens):
+    return self.noise_embed(t.reshape(len(x_t), 1).to(tokens)).unsqueeze(1)
+
+
+# ------------------------------------------------------------------ right, in other forms
+def plain(self, x_t, t):
+    self.guard(x_t)
+    tokens = self.token_embed(x_t)
+    return tokens + self.position_embed(places(x_t)) + noise(self, x_t, t, tokens)
+
+
+def with_table_rows(self, x_t, t):
+    self.guard(x_t)
+    tokens = self.token_embed(x_t)
+    rows = self.position_embed.weight[: x_t.size(1)]
+    return rows + tokens + self.noise_embed(t.view(-1, 1, 1).to(tokens))
+
+
+def with_expanded_terms(self, x_t, t):
+    self.guard(x_t)
+    batch, length = x_t.shape
+    tokens = self.token_embed(x_t)
+    rows = self.position_embed(places(x_t).expand(batch, length))
+    level = t.reshape(batch, 1).to(tokens.dtype).to(tokens.device)
+    return torch.stack((tokens, rows, noise(self, x_t, level, tokens).expand_as(tokens))).sum(0)
+
+
+def with_places_moved(self, x_t, t):
+    self.guard(x_t)
+    tokens = self.token_embed(x_t)
+    row_numbers = torch.cumsum(torch.ones_like(x_t), dim=1) - 1
+    return tokens + self.position_embed(row_numbers) + noise(self, x_t, t, tokens)
+
+
+def without_guard(self, x_t, t):
+    tokens = self.token_embed(x_t)
+    row_numbers = torch.arange(x_t.shape[1]).to(x_t.device)
+    return tokens + self.position_embed(row_numbers) + noise(self, x_t, t, tokens)
+
+
+RIGHT = [
+    DenoiserInputs.forward,
+    plain,
+    with_table_rows,
+    with_expanded_terms,
+    with_places_moved,
+    without_guard,
+]
+
+
+@pytest.mark.parametrize("forward", RIGHT, ids=lambda f: f.__name__)
+def test_right_answers_in_every_form_are_right(forward):
+    verdict = judge("denoiser-inputs", answer(forward))
+    assert verdict.state == "right", verdict.message
+
+
+# ------------------------------------------------------------------ wrong, of many kinds
+def wrong(tokens=None, position=None, level=None, join=None, guard=True):
+    """The sum with one of its steps replaced."""
+
+    def forward(self, x_t, t):
+        if guard:
+            self.guard(x_t)
+        tok = (tokens or (lambda self, x_t: self.token_embed(x_t)))(self, x_t)
+        pos = (position or (lambda self, x_t: self.position_embed(places(x_t))))(self, x_t)
+        noi = (level or noise)(self, x_t, t, tok)
+        return (join or (lambda tok, pos, noi: tok + pos + noi))(tok, pos, noi)
+
+    return answer(forward)
+
+
+def strict_length(self, x_t, t):
+    if x_t.shape[1] >= self.max_length:
+        raise ValueError("too long")
+    return plain(self, x_t, t)
+
+
+def clamped(self, x_t):
+    return self.position_embed(places(x_t).clamp(max=self.max_length - 1))
+
+
+def blank_padding(tok, pos, noi):
+    return (tok + pos + noi) * (tok != 0).any(-1, keepdim=True)
+
+
+def changes_levels(self, x_t, t):
+    out = plain(self, x_t, t)
+    t.mul_(0)
+    return out
+
+
+# What was written, and a piece of the question that fits it.
+WRONG = {
+    # The ten of the project's list.
+    "noise added without the length axis": (
+        wrong(level=lambda self, x, t, tok: self.noise_embed(t.reshape(len(x), 1).to(tok))),
+        "which axis of [B, L, d] does the B",
+    ),
+    "unsqueeze on the wrong axis": (
+        wrong(
+            level=lambda self, x, t, tok: self.noise_embed(t.reshape(len(x), 1).to(tok)).unsqueeze(
+                0
+            )
+        ),
+        "Print noise.shape next to tok.shape",
+    ),
+    "t not turned into a column": (
+        wrong(level=lambda self, x, t, tok: self.noise_embed(t.to(tok)).unsqueeze(1)),
+        "Linear looks only at the last axis",
+    ),
+    "float positions": (
+        wrong(position=lambda self, x: self.position_embed(torch.linspace(0, 4, x.shape[1]))),
+        "only t is a quantity",
+    ),
+    "positions counted from 1": (
+        wrong(position=lambda self, x: self.position_embed(places(x) + 1)),
+        "exactly max_length long",
+    ),
+    "positions run along the batch": (
+        wrong(position=lambda self, x: self.position_embed(torch.arange(len(x))).unsqueeze(1)),
+        "do two places still look different",
+    ),
+    "t made an integer like a token": (
+        wrong(level=lambda self, x, t, tok: noise(self, x, t.long(), tok)),
+        "What are 0.25 and 0.75 after .long()",
+    ),
+    "vectors concatenated": (
+        wrong(
+            join=lambda tok, pos, noi: torch.cat(
+                [tok, pos.expand_as(tok), noi.expand_as(tok)], dim=-1
+            )
+        ),
+        "keeps it",
+    ),
+    "guard off by one": (answer(strict_length), "How many rows does the table have"),
+    "positions on the default device": (
+        wrong(position=lambda self, x: self.position_embed(torch.arange(x.shape[1]))),
+        "model.to('cuda')",
+    ),
+    # More of the same kinds.
+    "IDs used as positions": (
+        wrong(position=lambda self, x: self.position_embed(x % 7)),
+        "What does a position depend on",
+    ),
+    "positions reversed": (
+        wrong(position=lambda self, x: self.position_embed(places(x).flip(0))),
+        "What does a position depend on",
+    ),
+    "no positions": (
+        wrong(join=lambda tok, pos, noi: tok + noi),
+        "do two places still look different",
+    ),
+    "no noise": (wrong(join=lambda tok, pos, noi: tok + pos), "What are 0.25 and 0.75"),
+    "no tokens": (wrong(join=lambda tok, pos, noi: pos + noi), "which IDs does it look up"),
+    "padding blanked": (wrong(join=blank_padding), ""),
+    "one level for the batch": (
+        wrong(level=lambda self, x, t, tok: noise(self, x, t.mean().expand(len(x)), tok)),
+        "What are 0.25 and 0.75",
+    ),
+    "levels in reverse": (
+        wrong(level=lambda self, x, t, tok: noise(self, x, t.flip(0), tok)),
+        "What does the noise vector of a text depend on",
+    ),
+    "level scaled": (
+        wrong(level=lambda self, x, t, tok: noise(self, x, t * 100, tok)),
+        "What does the noise vector of a text depend on",
+    ),
+    "product, not sum": (wrong(join=lambda tok, pos, noi: tok * pos + noi), ""),
+    "mean, not sum": (
+        wrong(join=lambda tok, pos, noi: (tok + pos + noi) / 3),
+        "What does a position depend on",
+    ),
+    "long texts clamped": (wrong(position=clamped, guard=False), "would place max_length take"),
+    "position added twice": (
+        wrong(join=lambda tok, pos, noi: tok + 2 * pos + noi),
+        "What does a position depend on",
+    ),
+    "detached": (
+        wrong(join=lambda tok, pos, noi: (tok + pos + noi).detach()),
+        "cut the way back",
+    ),
+    "dtype of t kept": (
+        wrong(level=lambda self, x, t, tok: self.noise_embed(t.reshape(-1, 1))[:, None]),
+        "Which dtype",
+    ),
+    "t changed": (answer(changes_levels), ""),
+    "a misspelled name": (
+        wrong(tokens=lambda self, x: self.tokens_embed(x)),
+        "Which name, attribute or argument",
+    ),
+    "an instance": (DenoiserInputs(8, 6, 16, 0), "handed in the class"),
+    "two results": (wrong(join=lambda tok, pos, noi: (tok, pos + noi)), ""),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_answers_are_told_as_wrong_with_a_fitting_question(name):
+    given, question = WRONG[name]
+    verdict = judge("denoiser-inputs", given)
+    assert verdict.state == "wrong"
+    finding, asked = verdict.message.split("\nAsk yourself: ")
+    assert finding
+    assert question in asked, verdict.message
+
+
+def returns_nothing(self, x_t, t):
+    self.guard(x_t)
+
+
+def not_written(self, x_t, t):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize("stub", [returns_nothing, not_written, lambda self, x_t, t: ...])
+def test_a_stub_is_not_attempted(stub):
+    assert judge("denoiser-inputs", answer(stub)).state == "not attempted"
+
+
+# ------------------------------------------------------------------ the smaller exercises
+@pytest.mark.parametrize("name", answers(1))
+def test_each_printed_solution_is_right(name):
+    names = run_cells(1, "tools", "vocabulary", "parts")
+    exec(solutions(1)[name], names)
+    verdict = judge(name, names[answers(1)[name]])
+    assert verdict.state == "right", verdict.message
+
+
+SHAPES = {"token": (3, 5, 7), "position": (5, 7), "noise": (3, 1, 7), "sum": (3, 5, 7)}
+
+
+def never(model, x_t, t):
+    return False
+
+
+def first_level_only(model, x_t, t):
+    changed = t.clone()
+    changed[1] += 1
+    return bool((model(x_t, changed)[0, 0] != model(x_t, t)[0, 0]).any())
+
+
+def any_text_moves(model, x_t, t):
+    return not torch.equal(model(x_t, t + 0.1), model(x_t, t))
+
+
+def swapped_table(length, d_model):
+    table = run_solution("sinusoidal")(length, d_model)
+    return table.reshape(length, -1, 2).flip(-1).reshape(length, d_model)
+
+
+def halves_table(length, d_model):
+    table = run_solution("sinusoidal")(length, d_model)
+    return torch.cat((table[:, ::2], table[:, 1::2]), dim=1)
+
+
+def run_solution(name):
+    names = run_cells(1, "tools")
+    exec(solutions(1)[name], names)
+    return names[answers(1)[name]]
+
+
+SMALL_WRONG = {
+    "batch for positions": ("three-shapes", {**SHAPES, "position": (3, 5, 7)}, "two texts"),
+    "no axis for the noise": ("three-shapes", {**SHAPES, "noise": (3, 7)}, "One vector for each"),
+    "widths added": ("three-shapes", {**SHAPES, "sum": (3, 5, 21)}, "Line the three shapes up"),
+    "one left open": ("three-shapes", {**SHAPES, "sum": None}, "which is missing"),
+    "no bias": ("count-parameters", lambda v, m, d: (v + m + 1) * d, "who has a bias"),
+    "position bias": ("count-parameters", lambda v, m, d: (v + m + 3) * d, "who has a bias"),
+    "one size only": ("count-parameters", lambda v, m, d: 256, "who has a bias"),
+    "never": ("noise-axis", never, "another one's changes"),
+    "always": ("noise-axis", lambda model, x_t, t: True, "which must stand still"),
+    "any text moves": ("noise-axis", any_text_moves, "which must stand still"),
+    "one place, one level": ("noise-axis", first_level_only, "another one's changes"),
+    "shape only": (
+        "noise-axis",
+        lambda model, x_t, t: model(x_t, t).shape[0] != len(t),
+        "another one's changes",
+    ),
+    "t changed": ("noise-axis", lambda model, x_t, t: bool(t.add_(1).sum() < 0), "x_t or t"),
+    "ends for middles": ("midpoint", lambda low, high: (low, high), "Where on the way"),
+    "one step too far": (
+        "midpoint",
+        lambda low, high: ((low + high) / 2, high + (high - low)),
+        "And 1.0",
+    ),
+    "cosine first": ("sinusoidal", swapped_table, "sine and the cosine of 0"),
+    "halves": ("sinusoidal", halves_table, "In which columns"),
+    "one speed": (
+        "sinusoidal",
+        lambda length, d: torch.stack(
+            [torch.arange(length).float().sin(), torch.arange(length).float().cos()] * (d // 2), 1
+        ),
+        "By which factor",
+    ),
+    "turned": ("sinusoidal", lambda length, d: torch.zeros(d, length), "One row for each"),
+}
+
+
+@pytest.mark.parametrize("name", SMALL_WRONG)
+def test_wrong_small_answers_get_a_fitting_question(name):
+    exercise, given, question = SMALL_WRONG[name]
+    verdict = judge(exercise, given)
+    assert verdict.state == "wrong"
+    assert question in verdict.message.split("\nAsk yourself: ")[1], verdict.message
+
+
+def loop_table(length, d_model):
+    return torch.tensor(
+        [
+            [
+                (math.cos if c % 2 else math.sin)(p / 10000 ** ((c - c % 2) / d_model))
+                for c in range(d_model)
+            ]
+            for p in range(length)
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("exercise", "given"),
+    [
+        ("three-shapes", {name: list(shape) for name, shape in SHAPES.items()}),
+        ("count-parameters", lambda v, m, d: v * d + m * d + d + d),
+        ("midpoint", lambda low, high: ((low + high) / 2, 1.5 * high - 0.5 * low)),
+        ("sinusoidal", loop_table),
+    ],
+)
+def test_right_small_answers_in_other_forms_are_right(exercise, given):
+    verdict = judge(exercise, given)
+    assert verdict.state == "right", verdict.message
