@@ -81,11 +81,10 @@ def heat_map(
     figure = draw_heat_map(
         matrices, rows, columns, row_axis, column_axis, blocked, signed, decimals
     )
-    facts = [
-        line
-        for title, matrix in matrices.items()
-        for line in _table(title, matrix, rows, columns, blocked[title], decimals)
-    ]
+    low, high = figure.axes[0].images[0].get_clim()
+    facts = [f"colors from {rounded(low, decimals)} to {rounded(high, decimals)}"]
+    for title, matrix in matrices.items():
+        facts += _table(title, matrix, rows, columns, blocked[title], decimals)
     _display(figure, alt, facts)
 
 

@@ -42,6 +42,7 @@ def test_picture_alt_text_and_numbers_travel_together(shown, capsys):
     assert metadata == {"image/png": {"alt": "it shows", "width": figures.PIXELS_WIDE}}
     assert data["text/plain"].splitlines() == [
         "Figure in numbers",
+        "colors from 0.00 to 1.00",
         "weights | x | y | z",
         "a | 1.00 | 0.00 blocked | 0.00 blocked",
         "b | 0.25 | 0.75 | 0.00 blocked",

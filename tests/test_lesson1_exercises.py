@@ -8,7 +8,9 @@ from lessons import answers, run_cells, solutions
 
 from helpers import judge
 
-DenoiserInputs = run_cells(1, "tools", "vocabulary", "batch", "parts", "class")["DenoiserInputs"]
+DenoiserInputs = run_cells(1, "tools", "vocabulary", "batch", "guards", "parts", "class")[
+    "DenoiserInputs"
+]
 
 
 def answer(forward):
@@ -240,7 +242,7 @@ def test_a_stub_is_not_attempted(stub):
 # ------------------------------------------------------------------ the smaller exercises
 @pytest.mark.parametrize("name", answers(1))
 def test_each_printed_solution_is_right(name):
-    names = run_cells(1, "tools", "vocabulary", "parts")
+    names = run_cells(1, "tools", "vocabulary", "guards", "parts")
     exec(solutions(1)[name], names)
     verdict = judge(name, names[answers(1)[name]])
     assert verdict.state == "right", verdict.message

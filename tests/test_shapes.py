@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from helpers.shapes import Trace, agree, show
-from helpers.spies import largest_tensor
+from helpers.spies import devices_that_met, largest_tensor
 
 
 def printed(capsys):
@@ -67,3 +67,10 @@ def test_the_spy_sees_the_largest_tensor_and_only_that():
     assert largest_tensor(lambda: (x @ x.T).sum()) == 8 * 8 * 4
     assert largest_tensor(torch.mm, x.T, x) == 4 * 4 * 4
     assert largest_tensor(lambda: None) == 0
+
+
+def test_the_spy_sees_devices_that_meet_where_meta_is_silent():
+    table = torch.nn.Embedding(6, 4).to("meta")
+    assert devices_that_met(table, torch.arange(4)) == ["embedding: cpu meets meta"]
+    assert devices_that_met(table, torch.arange(4).to("meta")) == []
+    assert devices_that_met(table, torch.arange(4, device="meta")) == []
