@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers.exercises import Exercise
-from helpers.probes import TOLERANCE, differs, first, incomplete_shapes, no_module_class
+from helpers.probes import TOLERANCE, differs, first, no_module_class, shape_exercise
 from helpers.shapes import by
 from helpers.spies import devices_that_met
 
@@ -31,28 +31,9 @@ SHAPES = {
     "sum": ((3, 5, 7), "Line the three shapes up from the right: what does each axis become?"),
 }
 
-three_shapes = Exercise(
-    "1.1",
-    "three-shapes",
-    "Broadcasting adds what is shared without copying it.",
-    attempt=lambda answer: answer,
+three_shapes = shape_exercise(
+    "1.1", "three-shapes", "Broadcasting adds what is shared without copying it.", SHAPES
 )
-
-
-@three_shapes.demand("One tuple of whole numbers for each name: which is missing?")
-def shapes_are_complete(answer: Any) -> str | None:
-    return incomplete_shapes(answer, SHAPES)
-
-
-def _shape(name: str, shape: tuple[int, ...], question: str) -> None:
-    @three_shapes.demand(question)
-    def shape_is_right(answer: dict) -> str | None:
-        given = tuple(answer[name])
-        return None if given == shape else f"{name!r} does not come out as {by(given)}"
-
-
-for _name, (_size, _question) in SHAPES.items():
-    _shape(_name, _size, _question)
 
 # --------------------------------------------------------------------------------------
 # 1.2 denoiser-inputs
@@ -66,8 +47,8 @@ denoiser_inputs = Exercise(
 )
 
 
-def _build(answer: type[nn.Module], only: str | None = None) -> nn.Module:
-    """A model of the learner's class with known weights, all but one table set to zero."""
+def _build(answer: type[nn.Module], without: str | None = None) -> nn.Module:
+    """A model of the learner's class with known weights; one table may be set to zero."""
     torch.manual_seed(5)
     model = answer(VOCAB, MAX_LENGTH, D_MODEL, PAD)
     draw = torch.Generator().manual_seed(11)
@@ -75,7 +56,7 @@ def _build(answer: type[nn.Module], only: str | None = None) -> nn.Module:
         for name in ("token_embed", "position_embed", "noise_embed"):
             for weight in getattr(model, name).parameters():
                 weight.copy_(torch.randn(weight.shape, generator=draw))
-                weight.mul_(only is None or only == name)
+                weight.mul_(name != without)
         model.token_embed.weight[PAD] = 0.0
     return model
 
@@ -92,9 +73,11 @@ def _levels(batch: int = BATCH) -> Tensor:
     return torch.linspace(0.25, 0.75, batch)
 
 
-def _only(answer: type[nn.Module], name: str) -> Tensor:
-    """The output when only one of the three tables is not zero, `[3, 5, 8]`."""
-    return _build(answer, name)(_ids(), _levels()).detach()
+def _part(answer: type[nn.Module], name: str, ids: Tensor, levels: Tensor) -> Tensor:
+    """What one table adds to the output: with it minus without it, `[batch, length, 8]`."""
+    with torch.no_grad():
+        whole = _build(answer)(ids.clone(), levels.clone())
+        return whole - _build(answer, without=name)(ids.clone(), levels.clone())
 
 
 def _runs(answer: type[nn.Module], ids: Tensor, levels: Tensor) -> bool:
@@ -115,6 +98,14 @@ def names_exist(answer: type[nn.Module]) -> str | None:
     with contextlib.suppress(RuntimeError, IndexError, ValueError):
         _build(answer)(_ids(), _levels())
     return None
+
+
+@denoiser_inputs.demand("The next layer takes one tensor: which of your results is it?")
+def result_is_a_tensor(answer: type[nn.Module]) -> str | None:
+    out = None
+    with contextlib.suppress(Exception):  # what stops is the next demands'
+        out = _build(answer)(_ids(), _levels())
+    return None if out is None or isinstance(out, Tensor) else f"you return a {type(out).__name__}"
 
 
 @denoiser_inputs.demand(
@@ -146,12 +137,12 @@ def noise_gets_a_column(answer: type[nn.Module]) -> str | None:
     "Print noise.shape next to tok.shape: the 1 must stand where the positions are."
 )
 def noise_is_spread_over_positions(answer: type[nn.Module]) -> str | None:
-    ids, levels = _ids(LENGTH, LENGTH), _levels(LENGTH)
+    ids, levels = _ids(LENGTH, LENGTH).clamp(min=1), _levels(LENGTH)
     if not _runs(answer, ids, levels):
         return None
     if not _runs(answer, _ids(), _levels()):
         return f"{LENGTH} texts of {LENGTH} places run, {BATCH} texts of {LENGTH} places do not"
-    noise = _build(answer, "noise_embed")(ids, levels)
+    noise = _part(answer, "noise_embed", ids, levels)
     if noise.shape == (LENGTH, LENGTH, D_MODEL) and differs(noise, noise[:, :1].expand_as(noise)):
         return "with as many texts as places, the noise differs from place to place in one text"
     return None
@@ -161,8 +152,8 @@ def noise_is_spread_over_positions(answer: type[nn.Module]) -> str | None:
     "Print the shape and dtype of what meets in the line that stops: what does it expect?"
 )
 def it_runs(answer: type[nn.Module]) -> str | None:
-    out = _build(answer)(_ids(), _levels())
-    return None if isinstance(out, Tensor) else f"forward returns a {type(out).__name__}"
+    _build(answer)(_ids(), _levels())
+    return None
 
 
 @denoiser_inputs.demand(
@@ -177,7 +168,7 @@ def shape_is_right(answer: type[nn.Module]) -> str | None:
 
 @denoiser_inputs.demand("Feed the same token everywhere: do two places still look different?")
 def places_differ(answer: type[nn.Module]) -> str | None:
-    position = _only(answer, "position_embed")
+    position = _part(answer, "position_embed", _ids(), _levels())
     if not position.abs().max() > TOLERANCE:
         return "the table of positions reaches no output"
     same = position[:, :1].expand_as(position)
@@ -189,8 +180,9 @@ def places_differ(answer: type[nn.Module]) -> str | None:
     "max_length long."
 )
 def positions_start_at_zero(answer: type[nn.Module]) -> str | None:
-    table = _build(answer, "position_embed").position_embed.weight.detach()
-    rows = torch.cdist(_only(answer, "position_embed")[0], table).argmin(-1).tolist()
+    table = _build(answer).position_embed.weight.detach()
+    position = _part(answer, "position_embed", _ids(), _levels())
+    rows = torch.cdist(position[1], table).argmin(-1).tolist()
     if rows == list(range(1, LENGTH + 1)):
         return f"the {LENGTH} places get the rows {rows} of the position table"
     return None
@@ -198,19 +190,19 @@ def positions_start_at_zero(answer: type[nn.Module]) -> str | None:
 
 @denoiser_inputs.demand("What does a position depend on: the token, the text, or the place only?")
 def positions_are_places(answer: type[nn.Module]) -> str | None:
-    position = _only(answer, "position_embed")
-    table = _build(answer, "position_embed").position_embed.weight.detach()
+    position = _part(answer, "position_embed", _ids(), _levels())
+    table = _build(answer).position_embed.weight.detach()
     bad = (position - table[:LENGTH]).abs().amax(-1) > TOLERANCE
     if not bad.any():
         return None
     item, place = first(bad)
-    row = torch.cdist(position[item, place][None], table).argmin().item()
-    return f"place {place} of text {item} does not carry position row {place} (nearest: row {row})"
+    what = " ([PAD])" if _ids()[item, place] == PAD else ""
+    return f"what place {place}{what} of text {item} carries is not position row {place}"
 
 
 @denoiser_inputs.demand("What are 0.25 and 0.75 after .long()? What may happen to t on its way?")
 def noise_levels_differ(answer: type[nn.Module]) -> str | None:
-    noise = _only(answer, "noise_embed")
+    noise = _part(answer, "noise_embed", _ids(), _levels())
     if differs(noise[0], noise[-1]):
         return None
     return "t = 0.25 and t = 0.75 give the same noise vector"
@@ -218,9 +210,8 @@ def noise_levels_differ(answer: type[nn.Module]) -> str | None:
 
 @denoiser_inputs.demand("What does the noise vector of a text depend on, and on nothing else?")
 def noise_is_the_texts_own(answer: type[nn.Module]) -> str | None:
-    model = _build(answer, "noise_embed")
-    noise = model(_ids(), _levels()).detach()
-    expected = model.noise_embed(_levels()[:, None]).detach()[:, None].expand_as(noise)
+    noise = _part(answer, "noise_embed", _ids(), _levels())
+    expected = _build(answer).noise_embed(_levels()[:, None]).detach()[:, None]
     bad = (noise - expected).abs().amax(-1) > TOLERANCE
     if not bad.any():
         return None
@@ -230,8 +221,8 @@ def noise_is_the_texts_own(answer: type[nn.Module]) -> str | None:
 
 @denoiser_inputs.demand("Which table says what stands at a place, and which IDs does it look up?")
 def tokens_are_looked_up(answer: type[nn.Module]) -> str | None:
-    model = _build(answer, "token_embed")
-    bad = (model(_ids(), _levels()) - model.token_embed(_ids())).abs().amax(-1) > TOLERANCE
+    token = _part(answer, "token_embed", _ids(), _levels())
+    bad = (token - _build(answer).token_embed(_ids())).abs().amax(-1) > TOLERANCE
     if not bad.any():
         return None
     item, place = first(bad)
@@ -256,6 +247,14 @@ def longer_is_refused(answer: type[nn.Module]) -> str | None:
     return f"length {MAX_LENGTH + 1} passes silently, though max_length is {MAX_LENGTH}"
 
 
+@denoiser_inputs.demand("Does forward work on what it is given, or on something of its own?")
+def nothing_is_changed(answer: type[nn.Module]) -> str | None:
+    ids, levels = _ids(), _levels()
+    _build(answer)(ids, levels)
+    same = torch.equal(ids, _ids()) and torch.equal(levels, _levels())
+    return None if same else "forward changes the tensors that it is given"
+
+
 @denoiser_inputs.demand("Three vectors meet at each place: are they added, and nothing else?")
 def it_is_the_sum(answer: type[nn.Module]) -> str | None:
     for ids in (_ids(), _ids(MAX_LENGTH), _ids(4, 1), _ids(LENGTH, LENGTH)):
@@ -275,12 +274,12 @@ def _reference(model: nn.Module, ids: Tensor, levels: Tensor) -> Tensor:
     return model.token_embed(ids) + places + model.noise_embed(levels[:, None])[:, None]
 
 
-@denoiser_inputs.demand("Does forward change what it is given, or cut the way back to the tables?")
-def nothing_else_happens(answer: type[nn.Module]) -> str | None:
-    model, ids, levels = _build(answer), _ids(), _levels()
-    out = model(ids, levels)
-    if not torch.equal(ids, _ids()) or not torch.equal(levels, _levels()):
-        return "forward changes the tensors that it is given"
+@denoiser_inputs.demand(
+    "What cuts the way back to the tables: detach, .data, no_grad, a new tensor?"
+)
+def gradients_arrive(answer: type[nn.Module]) -> str | None:
+    model = _build(answer)
+    out = model(_ids(), _levels())
     if not out.requires_grad:
         return "the output carries no gradient"
     (out**2).sum().backward()

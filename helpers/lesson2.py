@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers.exercises import Exercise, describe, is_blank
-from helpers.probes import TOLERANCE, differs, first, incomplete_shapes, no_module_class
+from helpers.probes import TOLERANCE, differs, first, no_module_class, shape_exercise
 from helpers.shapes import by
 
 BATCH, TOKENS, D_IN, D_OUT, CONTEXT = 3, 5, 4, 2, 8
@@ -32,28 +32,12 @@ SHAPES = {
     "context vectors": ((4, 7, 3), "A weighted sum of values: how wide is one value?"),
 }
 
-shape_forecast = Exercise(
+shape_forecast = shape_exercise(
     "2.1",
     "shape-forecast",
     "A shape that you can predict is a bug that you can locate.",
-    attempt=lambda answer: answer,
+    SHAPES,
 )
-
-
-@shape_forecast.demand("One tuple of whole numbers for each name: which is missing?")
-def forecast_is_complete(answer: Any) -> str | None:
-    return incomplete_shapes(answer, SHAPES)
-
-
-def _forecast(name: str, shape: tuple[int, ...], question: str) -> None:
-    @shape_forecast.demand(question)
-    def forecast(answer: dict) -> str | None:
-        given = tuple(answer[name])
-        return None if given == shape else f"{name!r} does not come out as {by(given)}"
-
-
-for _name, (_shape, _question) in SHAPES.items():
-    _forecast(_name, _shape, _question)
 
 # --------------------------------------------------------------------------------------
 # 2.2 clinic

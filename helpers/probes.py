@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from helpers.exercises import is_blank
+from helpers.exercises import Exercise, is_blank
+from helpers.shapes import by
 
 TOLERANCE = 1e-4  # right answers in other forms round differently
 
@@ -29,13 +30,34 @@ def no_module_class(answer: Any) -> str | None:
     return f"the answer is {type(answer).__name__!r}, not a class made from nn.Module"
 
 
-def incomplete_shapes(answer: Any, names: Any) -> str | None:
-    """What is missing from an answer that should map each name to a shape."""
-    if not isinstance(answer, dict):
-        return f"the answer is a {type(answer).__name__}, not the dictionary of the stub"
-    for name in names:
-        if is_blank(answer.get(name)):
-            return f"there is no shape for {name!r} yet"
-        if not isinstance(answer[name], tuple | list):
-            return f"the shape for {name!r} is {answer[name]!r}, not a tuple such as (2, 6, 3)"
-    return None
+def shape_exercise(
+    number: str, name: str, why: str, shapes: dict[str, tuple[tuple[int, ...], str]]
+) -> Exercise:
+    """An exercise whose answer maps each name to a shape.
+
+    `shapes` maps each name to the right shape and to the question to ask about another.
+    """
+    exercise = Exercise(number, name, why, attempt=lambda answer: answer)
+
+    @exercise.demand("One tuple of whole numbers for each name: which is missing?")
+    def all_shapes_are_there(answer: Any) -> str | None:
+        if not isinstance(answer, dict):
+            return f"the answer is a {type(answer).__name__}, not the dictionary of the stub"
+        for name in shapes:
+            given = answer.get(name)
+            if is_blank(given):
+                return f"there is no shape for {name!r} yet"
+            if not isinstance(given, tuple | list):
+                return f"the shape for {name!r} is {given!r}, not a tuple such as (2, 6, 3)"
+        return None
+
+    for name, (shape, question) in shapes.items():
+        _demand_shape(exercise, name, shape, question)
+    return exercise
+
+
+def _demand_shape(exercise: Exercise, name: str, shape: tuple[int, ...], question: str) -> None:
+    @exercise.demand(question)
+    def shape_is_right(answer: dict) -> str | None:
+        given = tuple(answer[name])
+        return None if given == shape else f"{name!r} does not come out as {by(given)}"

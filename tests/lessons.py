@@ -9,6 +9,8 @@ import json
 import re
 from pathlib import Path
 
+from helpers import judge
+
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)
@@ -74,3 +76,13 @@ def answers(number: int) -> dict[str, str]:
     """The Python name that each exercise's `check` cell hands in."""
     code = "\n".join(map(source, cells(lesson(number), "code")))
     return dict(re.findall(r'check\("([\w-]+)", (\w+)\)', code))
+
+
+def assert_wrong(exercise: str, answer: object, question: str) -> None:
+    """The checker calls an answer wrong, tells a finding, and asks a fitting question."""
+    verdict = judge(exercise, answer)
+    assert verdict.state == "wrong"
+    finding, asked = verdict.message.split("\nAsk yourself: ")
+    assert finding
+    assert question
+    assert question in asked, verdict.message

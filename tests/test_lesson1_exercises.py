@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from lessons import answers, run_cells, solutions
+from lessons import answers, assert_wrong, run_cells, solutions
 
 from helpers import judge
 
@@ -175,7 +175,7 @@ WRONG = {
     ),
     "no noise": (wrong(join=lambda tok, pos, noi: tok + pos), "What are 0.25 and 0.75"),
     "no tokens": (wrong(join=lambda tok, pos, noi: pos + noi), "which IDs does it look up"),
-    "padding blanked": (wrong(join=blank_padding), ""),
+    "padding blanked": (wrong(join=blank_padding), "What does a position depend on"),
     "one level for the batch": (
         wrong(level=lambda self, x, t, tok: noise(self, x, t.mean().expand(len(x)), tok)),
         "What are 0.25 and 0.75",
@@ -188,7 +188,10 @@ WRONG = {
         wrong(level=lambda self, x, t, tok: noise(self, x, t * 100, tok)),
         "What does the noise vector of a text depend on",
     ),
-    "product, not sum": (wrong(join=lambda tok, pos, noi: tok * pos + noi), ""),
+    "product, not sum": (
+        wrong(join=lambda tok, pos, noi: tok * pos + noi),
+        "What does a position depend on",
+    ),
     "mean, not sum": (
         wrong(join=lambda tok, pos, noi: (tok + pos + noi) / 3),
         "What does a position depend on",
@@ -200,30 +203,25 @@ WRONG = {
     ),
     "detached": (
         wrong(join=lambda tok, pos, noi: (tok + pos + noi).detach()),
-        "cut the way back",
+        "cuts the way back",
     ),
     "dtype of t kept": (
         wrong(level=lambda self, x, t, tok: self.noise_embed(t.reshape(-1, 1))[:, None]),
         "Which dtype",
     ),
-    "t changed": (answer(changes_levels), ""),
+    "t changed": (answer(changes_levels), "something of its own"),
     "a misspelled name": (
         wrong(tokens=lambda self, x: self.tokens_embed(x)),
         "Which name, attribute or argument",
     ),
     "an instance": (DenoiserInputs(8, 6, 16, 0), "handed in the class"),
-    "two results": (wrong(join=lambda tok, pos, noi: (tok, pos + noi)), ""),
+    "two results": (wrong(join=lambda tok, pos, noi: (tok, pos + noi)), "takes one tensor"),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_answers_are_told_as_wrong_with_a_fitting_question(name):
-    given, question = WRONG[name]
-    verdict = judge("denoiser-inputs", given)
-    assert verdict.state == "wrong"
-    finding, asked = verdict.message.split("\nAsk yourself: ")
-    assert finding
-    assert question in asked, verdict.message
+    assert_wrong("denoiser-inputs", *WRONG[name])
 
 
 def returns_nothing(self, x_t, t):
@@ -320,10 +318,7 @@ SMALL_WRONG = {
 
 @pytest.mark.parametrize("name", SMALL_WRONG)
 def test_wrong_small_answers_get_a_fitting_question(name):
-    exercise, given, question = SMALL_WRONG[name]
-    verdict = judge(exercise, given)
-    assert verdict.state == "wrong"
-    assert question in verdict.message.split("\nAsk yourself: ")[1], verdict.message
+    assert_wrong(*SMALL_WRONG[name])
 
 
 def loop_table(length, d_model):

@@ -4,7 +4,7 @@ import time
 
 import pytest
 import torch
-from lessons import answers, run_cells, solutions
+from lessons import answers, assert_wrong, run_cells, solutions
 from torch import nn
 from torch.nn import functional as F
 
@@ -309,13 +309,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_answers_are_told_as_wrong_with_a_fitting_question(name):
-    given, question = WRONG[name]
-    verdict = judge("causal-attention", given)
-    assert verdict.state == "wrong"
-    finding, asked = verdict.message.split("\nAsk yourself: ")
-    assert finding
-    assert question
-    assert question in asked, verdict.message
+    assert_wrong("causal-attention", *WRONG[name])
 
 
 def returns_nothing(self, x):
@@ -418,10 +412,7 @@ SMALL_WRONG = {
 
 @pytest.mark.parametrize("name", SMALL_WRONG)
 def test_wrong_small_answers_get_a_fitting_question(name):
-    exercise, given, question = SMALL_WRONG[name]
-    verdict = judge(exercise, given)
-    assert verdict.state == "wrong"
-    assert question in verdict.message.split("\nAsk yourself: ")[1], verdict.message
+    assert_wrong(*SMALL_WRONG[name])
 
 
 @pytest.mark.parametrize(
