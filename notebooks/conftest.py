@@ -174,9 +174,7 @@ def pytest_assertrepr_compare(config, op, left, right):
     else:
         told = [f"{len(stored)} lines stored, {len(computed)} computed"]
     diff = difflib.unified_diff(stored, computed, "stored", "computed", lineterm="", n=2)
-    advice = (
-        "If what is computed is right, run the whole notebook again, top to bottom, and commit it."
-    )
+    advice = "If what is computed is right, store it with: python tests/rewrite.py"
     return ["what the notebook stores is not what its code prints now", *told, "", *diff, advice]
 
 
