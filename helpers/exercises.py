@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 NOT_ATTEMPTED, WRONG, RIGHT = "not attempted", "wrong", "right"
+CRASHED = "Read the error: in which of your lines does it stop, and what was expected there?"
+LONGEST_TEXT = 150  # characters of an error or a finding
 
 Probe = Callable[[Any], "str | None"]
 
@@ -39,7 +42,8 @@ class Exercise:
     def demand(self, question: str) -> Callable[[Probe], Probe]:
         """Add a probe: it returns what differs, in words and numbers, or `None`.
 
-        `question` is what a good teacher asks when the probe finds something.
+        `question` is what a good teacher asks when the probe finds something. An error in
+        the answer is told with a question of its own, unless the probe catches it.
         """
 
         def add(probe: Probe) -> Probe:
@@ -55,25 +59,27 @@ class Exercise:
         """
         with _quiet():
             if self._is_untouched(answer):
-                return Verdict(NOT_ATTEMPTED, "fill in the stub, then run its cell again")
+                return Verdict(NOT_ATTEMPTED, "nothing is returned yet: fill in the stub")
             for probe, question in self.demands:
                 try:
                     finding = probe(answer)
-                except (Exception, SystemExit) as error:
-                    finding = f"your code stops with {describe(error)}"
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as error:
+                    finding, question = stops(error), CRASHED
                 if finding:
-                    return Verdict(WRONG, f"{finding}\nAsk yourself: {question}")
+                    return Verdict(WRONG, f"{shorten(finding)}\nAsk yourself: {question}")
         return Verdict(RIGHT, self.why)
 
     def _is_untouched(self, answer: Any) -> bool:
-        if is_blank(answer):
-            return True
         try:
-            return is_blank(self.attempt(answer))
+            return is_blank(answer) or is_blank(self.attempt(answer))
         except NotImplementedError as error:
             # torch raises the same class when an operation lacks a kernel.
-            return "not implemented for" not in str(error)
-        except (Exception, SystemExit):
+            return not re.search("not implemented for|Could not run", describe(error))
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
             return False
 
 
@@ -86,25 +92,42 @@ def is_blank(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(map(is_blank, value))
 
 
+def stops(error: BaseException) -> str:
+    return f"your code stops with {describe(error)}"
+
+
 def describe(error: BaseException) -> str:
     """The error's class and the first line of its text."""
-    lines = str(error).splitlines() or [""]
-    return f"{type(error).__name__}: {lines[0]}".removesuffix(": ")
+    try:
+        lines = str(error).splitlines() or [""]
+    except Exception:
+        lines = [""]
+    return shorten(f"{type(error).__name__}: {lines[0]}".removesuffix(": "))
+
+
+def shorten(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 2] + " …"
 
 
 @contextlib.contextmanager
 def _quiet():
     import torch
 
+    dtype = torch.get_default_dtype()
     with (
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
         warnings.catch_warnings(),
         torch.random.fork_rng(devices=[]),
+        torch.inference_mode(False),
+        torch.autocast("cpu", enabled=False),
         torch.enable_grad(),
     ):
         warnings.simplefilter("ignore")
-        yield
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(dtype)
 
 
 class Tally:

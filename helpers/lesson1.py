@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from helpers.exercises import Exercise
+from helpers.exercises import Exercise, describe, stops
 from helpers.probes import TOLERANCE, differs, first, no_module_class, shape_exercise
 from helpers.shapes import by
 from helpers.spies import devices_that_met
@@ -64,13 +64,16 @@ def _build(answer: type[nn.Module], without: str | None = None) -> nn.Module:
 def _ids(length: int = LENGTH, batch: int = BATCH) -> Tensor:
     """Corrupted texts that differ, `[batch, length]`: padding, [MASK] and letters."""
     ids = torch.arange(batch * length).reshape(batch, length) * 3 % (VOCAB - 2) + 2
-    ids[:, 1] = 1
+    ids[:, 1:2] = 1
     ids[0, -1] = PAD
+    ids[-1, length // 2] = PAD
     return ids
 
 
 def _levels(batch: int = BATCH) -> Tensor:
-    return torch.linspace(0.25, 0.75, batch)
+    levels = torch.linspace(0.25, 0.75, batch)
+    levels[1:-1] += 0.01373  # no round number
+    return levels
 
 
 def _part(answer: type[nn.Module], name: str, ids: Tensor, levels: Tensor) -> Tensor:
@@ -95,8 +98,12 @@ def answer_is_a_class(answer: Any) -> str | None:
 
 @denoiser_inputs.demand("Which name, attribute or argument does the error's last line miss?")
 def names_exist(answer: type[nn.Module]) -> str | None:
-    with contextlib.suppress(RuntimeError, IndexError, ValueError):
+    try:
         _build(answer)(_ids(), _levels())
+    except (NameError, AttributeError, TypeError) as error:
+        return stops(error)
+    except Exception:
+        return None  # shapes, dtypes and numbers: later demands'
     return None
 
 
@@ -106,6 +113,15 @@ def result_is_a_tensor(answer: type[nn.Module]) -> str | None:
     with contextlib.suppress(Exception):  # what stops is the next demands'
         out = _build(answer)(_ids(), _levels())
     return None if out is None or isinstance(out, Tensor) else f"you return a {type(out).__name__}"
+
+
+@denoiser_inputs.demand("Does forward work on what it is given, or on something of its own?")
+def nothing_is_changed(answer: type[nn.Module]) -> str | None:
+    ids, levels = _ids(), _levels()
+    with contextlib.suppress(Exception):
+        _build(answer)(ids, levels)
+    same = torch.equal(ids, _ids()) and torch.equal(levels, _levels())
+    return None if same else "forward changes the tensors that it is given"
 
 
 @denoiser_inputs.demand(
@@ -127,9 +143,13 @@ def positions_are_whole_numbers(answer: type[nn.Module]) -> str | None:
     "Which shape does it need?"
 )
 def noise_gets_a_column(answer: type[nn.Module]) -> str | None:
-    if _runs(answer, _ids(), _levels()) or not _runs(answer, _ids(), _levels()[:, None]):
+    model, seen = _build(answer), []
+    model.noise_embed.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    with contextlib.suppress(Exception):
+        model(_ids(), _levels())
+    if not seen or (seen[0].dim() > 0 and seen[0].shape[-1] == 1):
         return None
-    return f"t of shape ({BATCH}, 1) works, but t of shape ({BATCH},) stops it"
+    return f"noise_embed is given a t of shape {tuple(seen[0].shape)}"
 
 
 @denoiser_inputs.demand(
@@ -140,30 +160,52 @@ def noise_is_spread_over_positions(answer: type[nn.Module]) -> str | None:
     ids, levels = _ids(LENGTH, LENGTH).clamp(min=1), _levels(LENGTH)
     if not _runs(answer, ids, levels):
         return None
-    if not _runs(answer, _ids(), _levels()):
-        return f"{LENGTH} texts of {LENGTH} places run, {BATCH} texts of {LENGTH} places do not"
     noise = _part(answer, "noise_embed", ids, levels)
-    if noise.shape == (LENGTH, LENGTH, D_MODEL) and differs(noise, noise[:, :1].expand_as(noise)):
-        return "with as many texts as places, the noise differs from place to place in one text"
-    return None
+    by_place = _build(answer).noise_embed(levels[:, None]).detach().expand(LENGTH, -1, -1)
+    if differs(noise, by_place):
+        return None
+    return f"with {LENGTH} texts of {LENGTH} places, place j carries the noise of text j"
 
 
 @denoiser_inputs.demand(
     "Print the shape and dtype of what meets in the line that stops: what does it expect?"
 )
 def it_runs(answer: type[nn.Module]) -> str | None:
-    _build(answer)(_ids(), _levels())
+    try:
+        _build(answer)(_ids(), _levels())
+    except Exception as error:
+        return stops(error)
     return None
+
+
+def _shape_found(answer: type[nn.Module]) -> str:
+    shape = by(tuple(_build(answer)(_ids(), _levels()).shape))
+    return f"for {BATCH} texts of {LENGTH} places and d_model={D_MODEL}, {shape} comes out"
 
 
 @denoiser_inputs.demand(
     "The next layer expects width d_model; which operation on three d_model vectors keeps it?"
 )
+def width_is_right(answer: type[nn.Module]) -> str | None:
+    *others, width = _build(answer)(_ids(), _levels()).shape
+    wrong = tuple(others) == (BATCH, LENGTH) and width != D_MODEL
+    return _shape_found(answer) if wrong else None
+
+
+@denoiser_inputs.demand("One vector for each place of each text: which axis is off, or missing?")
 def shape_is_right(answer: type[nn.Module]) -> str | None:
-    shape = tuple(_build(answer)(_ids(), _levels()).shape)
-    if shape == (BATCH, LENGTH, D_MODEL):
-        return None
-    return f"for {BATCH} texts of {LENGTH} places and d_model={D_MODEL}, {by(shape)} comes out"
+    for ids in (_ids(), _ids(LENGTH, 1), _ids(1)):
+        shape = tuple(_build(answer)(ids, _levels(len(ids))).shape)
+        if shape != (*ids.shape, D_MODEL):
+            texts = f"{len(ids)} texts of {ids.shape[1]} places and d_model={D_MODEL}"
+            return f"for {texts}, {by(shape)} comes out"
+    return None
+
+
+@denoiser_inputs.demand("Which step makes a number that is no number: a division, a log, an inf?")
+def numbers_are_finite(answer: type[nn.Module]) -> str | None:
+    finite = _build(answer)(_ids(), _levels()).isfinite()
+    return None if finite.all() else f"{(~finite).sum()} numbers of the output are not finite"
 
 
 @denoiser_inputs.demand("Feed the same token everywhere: do two places still look different?")
@@ -200,7 +242,7 @@ def positions_are_places(answer: type[nn.Module]) -> str | None:
     return f"what place {place}{what} of text {item} carries is not position row {place}"
 
 
-@denoiser_inputs.demand("What are 0.25 and 0.75 after .long()? What may happen to t on its way?")
+@denoiser_inputs.demand("What are 0.25 and 0.75 after .long()? Whose level does each text get?")
 def noise_levels_differ(answer: type[nn.Module]) -> str | None:
     noise = _part(answer, "noise_embed", _ids(), _levels())
     if differs(noise[0], noise[-1]):
@@ -247,21 +289,15 @@ def longer_is_refused(answer: type[nn.Module]) -> str | None:
     return f"length {MAX_LENGTH + 1} passes silently, though max_length is {MAX_LENGTH}"
 
 
-@denoiser_inputs.demand("Does forward work on what it is given, or on something of its own?")
-def nothing_is_changed(answer: type[nn.Module]) -> str | None:
-    ids, levels = _ids(), _levels()
-    _build(answer)(ids, levels)
-    same = torch.equal(ids, _ids()) and torch.equal(levels, _levels())
-    return None if same else "forward changes the tensors that it is given"
-
-
 @denoiser_inputs.demand("Three vectors meet at each place: are they added, and nothing else?")
 def it_is_the_sum(answer: type[nn.Module]) -> str | None:
     for ids in (_ids(), _ids(MAX_LENGTH), _ids(4, 1), _ids(LENGTH, LENGTH)):
-        model, levels = _build(answer), _levels(len(ids))
-        out, expected = model(ids, levels), _reference(model, ids, levels)
-        bad = (out - expected).abs().amax(-1) > TOLERANCE
-        if bad.any():
+        levels = _levels(len(ids))
+        for model in (_build(answer), _build(answer).eval()):
+            out, expected = model(ids, levels), _reference(model, ids, levels)
+            bad = (out - expected).abs().amax(-1) > TOLERANCE
+            if not bad.any():
+                continue
             item, place = first(bad)
             what = "at [PAD]" if ids[item, place] == PAD else f"at place {place}"
             gap = (out - expected)[item, place].abs().max()
@@ -282,11 +318,25 @@ def gradients_arrive(answer: type[nn.Module]) -> str | None:
     out = model(_ids(), _levels())
     if not out.requires_grad:
         return "the output carries no gradient"
-    (out**2).sum().backward()
-    for name in ("token_embed", "position_embed", "noise_embed"):
-        gradient = getattr(model, name).weight.grad
-        if gradient is None or not gradient.abs().max() > 0:
-            return f"no gradient reaches {name}"
+    names, weights = zip(*model.named_parameters(), strict=True)
+    found = torch.autograd.grad((out**2).sum(), weights, allow_unused=True)
+    wanted = torch.autograd.grad((_reference(model, _ids(), _levels()) ** 2).sum(), weights)
+    for name, gradient, right in zip(names, found, wanted, strict=True):
+        if gradient is None or differs(gradient, right):
+            return f"the gradient that reaches {name} is not the whole one"
+    return None
+
+
+@denoiser_inputs.demand("Is anything kept from an earlier call that belonged to another length?")
+def calls_are_independent(answer: type[nn.Module]) -> str | None:
+    model = _build(answer)
+    for length in (4, MAX_LENGTH, 1):
+        try:
+            out = model(_ids(length), _levels())
+        except Exception as error:
+            return f"after another length, length {length} stops with {describe(error)}"
+        if differs(out, _build(answer)(_ids(length), _levels())):
+            return f"after another length, length {length} comes out differently"
     return None
 
 
@@ -349,7 +399,9 @@ noise_axis = Exercise(
     "1.4",
     "noise-axis",
     "No shape and no error told you; changing one input and watching the others did.",
-    attempt=lambda answer: answer(_NoiseModel("right"), _ids(4, 4), _levels(4)),
+    attempt=lambda answer: [
+        answer(_NoiseModel(way), _ids(4, 4), _levels(4)) for way in ("right", "position")
+    ],
 )
 
 
@@ -422,7 +474,7 @@ def levels_lie_on_the_line(answer: Callable[[Tensor, Tensor], tuple[Tensor, Tens
     results = answer(0.25 * slope + bias, 0.75 * slope + bias)
     for level, result in zip((0.5, 1.0), results, strict=True):
         gap = (result - (level * slope + bias)).abs().max()
-        if gap > TOLERANCE:
+        if not gap <= TOLERANCE:
             return f"your g({level}) is off by up to {gap:.2f}"
     return None
 

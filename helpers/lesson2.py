@@ -6,7 +6,6 @@ differ, because two equal copies in a batch as long as the context hide most mis
 
 from __future__ import annotations
 
-import contextlib
 import copy
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.exercises import Exercise, describe, is_blank
+from helpers.exercises import Exercise, describe, is_blank, stops
 from helpers.probes import TOLERANCE, differs, first, no_module_class, shape_exercise
 from helpers.shapes import by
 
@@ -208,8 +207,12 @@ def answer_is_a_class(answer: Any) -> str | None:
 
 @causal_attention.demand("Which name, attribute or argument does the error's last line miss?")
 def names_exist(answer: type[nn.Module]) -> str | None:
-    with contextlib.suppress(RuntimeError):  # shapes and dtypes: the next demand's
+    try:
         _run(answer, CONTEXT)
+    except (NameError, AttributeError, TypeError) as error:
+        return stops(error)
+    except Exception:
+        return None  # shapes and dtypes: the next demand's
     return None
 
 
@@ -218,7 +221,10 @@ def names_exist(answer: type[nn.Module]) -> str | None:
     "change places, or which dtype is expected?"
 )
 def full_length_runs(answer: type[nn.Module]) -> str | None:
-    _run(answer, CONTEXT)
+    try:
+        _run(answer, CONTEXT)
+    except Exception as error:
+        return stops(error)
     return None
 
 
@@ -228,7 +234,9 @@ def result_is_a_tensor(answer: type[nn.Module]) -> str | None:
     return None if isinstance(out, Tensor) else f"forward returns a {type(out).__name__}"
 
 
-@causal_attention.demand("One context vector for each token: as wide as which projection?")
+@causal_attention.demand(
+    "One context vector for each token of each text, as wide as which projection's output?"
+)
 def shape_is_right(answer: type[nn.Module]) -> str | None:
     shape = tuple(_run(answer, CONTEXT).shape)
     if shape == (BATCH, CONTEXT, D_OUT):
@@ -238,9 +246,10 @@ def shape_is_right(answer: type[nn.Module]) -> str | None:
 
 @causal_attention.demand("Try four tokens: how large are the scores, how large is the stored mask?")
 def shorter_input_runs(answer: type[nn.Module]) -> str | None:
-    for tokens in (TOKENS, 4, 1):
+    model = _build(answer)
+    for tokens in (TOKENS, 4, 7, 1):
         try:
-            shape = tuple(_run(answer, tokens).shape)
+            shape = tuple(model(_texts(tokens)).shape)
         except Exception as error:
             return f"with {tokens} tokens (context_length={CONTEXT}) it stops: {describe(error)}"
         if shape != (BATCH, tokens, D_OUT):
@@ -255,10 +264,16 @@ def eval_repeats(answer: type[nn.Module]) -> str | None:
     first, second = model(x), model(x)
     if not torch.equal(x, before[1]):
         return "forward changes the tensor that it is given"
-    changed = [k for k, v in model.state_dict().items() if not torch.equal(v, before[0][k])]
+    after = model.state_dict()
+    changed = [k for k, v in before[0].items() if not torch.equal(v, after[k])]
     if changed:
         return f"forward changes the model's own {changed[0]!r}"
     return "two calls with one input differ" if differs(first, second) else None
+
+
+@causal_attention.demand("What is 0 times infinity? Which product of yours makes it?")
+def some_output_is_a_number(answer: type[nn.Module]) -> str | None:
+    return "every output is nan" if _run(answer, TOKENS).isnan().all() else None
 
 
 @causal_attention.demand("Which of the three projections have you not used yet?")
@@ -327,16 +342,19 @@ def rows_sum_to_one(answer: type[nn.Module]) -> str | None:
     if not bad.any():
         return None
     item, token = first(bad)
-    return f"row {token} of your weights (item {item}) sums to {rows[item, token]:.2f}, not to 1"
+    return f"row {token} of your weights (item {item}) sums to {rows[item, token]:.4g}, not to 1"
 
 
 @causal_attention.demand("Which axis is the batch, and which step mixes along it?")
 def items_are_independent(answer: type[nn.Module]) -> str | None:
     model, x = _build(answer), _texts()
-    other = x.clone()
-    other[1] = 2 - other[1]
-    moved = differs(model(x)[0], model(other)[0])
-    return "item 0 changes when only item 1 is changed" if moved else None
+    for item in range(BATCH):
+        other = x.clone()
+        other[item] = 2 - other[item]
+        for watched in set(range(BATCH)) - {item}:
+            if differs(model(x)[watched], model(other)[watched]):
+                return f"item {watched} changes when only item {item} is changed"
+    return None
 
 
 @causal_attention.demand(
@@ -363,10 +381,10 @@ def token_sees_itself(answer: type[nn.Module]) -> str | None:
 @causal_attention.demand("What is exp(0), and which score has exp equal to 0?")
 def blocked_scores_are_not_finite(answer: type[nn.Module]) -> str | None:
     """Future weights that do not depend on the keys: blocked with a finite number."""
-    row = _weights(answer)[:, 0]
-    spread = row[:, 1:].max(-1).values - row[:, 1:].min(-1).values
-    if row[:, 1:].min() > TOLERANCE and spread.max() < TOLERANCE:
-        return f"token 0 gives each blocked token the same weight, {row[0, 1]:.2f} in item 0"
+    later = _weights(answer)[:, 0, 1:]
+    spread = (later.max(-1).values - later.min(-1).values) / later.max(-1).values
+    if later.min() > 1e-12 and spread.max() < 1e-3:
+        return f"token 0 gives each blocked token the same weight, {later[0, 0]:.2g} in item 0"
     return None
 
 
@@ -391,7 +409,7 @@ def future_stands_off(answer: type[nn.Module]) -> str | None:
     if weights.max() > 1e-6:
         item, query, key = first(weights > 1e-6)
         return (
-            f"token {query} gives the later token {key} the weight {weights[item, query, key]:.2f}"
+            f"token {query} gives the later token {key} the weight {weights[item, query, key]:.2g}"
         )
     return None
 
@@ -402,7 +420,8 @@ def whole_past_is_seen(answer: type[nn.Module]) -> str | None:
     if not unseen.any():
         return None
     query, key = first(unseen)
-    return f"token {query} gives the earlier token {key} no weight at all"
+    which = "itself" if query == key else f"the earlier token {key}"
+    return f"token {query} gives {which} no weight at all"
 
 
 @causal_attention.demand("Which of the three projections have you not used yet?")
@@ -414,7 +433,7 @@ def _unused(answer: type[nn.Module], name: str) -> str | None:
     model, x = _build(answer), _texts()
     before = model(x)
     with torch.no_grad():
-        getattr(model, name).weight.mul_(-0.5)
+        getattr(model, name).weight.normal_()
     unused = not differs(before, model(x))
     return f"other weights in {name} change no output" if unused else None
 
@@ -475,6 +494,14 @@ def batch_size_is_no_matter(answer: type[nn.Module]) -> str | None:
     model, x = _build(answer), _texts()
     moved = differs(model(x)[:1], model(x[:1]))
     return "item 0 comes out differently when it travels alone" if moved else None
+
+
+@causal_attention.demand("Which number says how much is dropped, and where does forward read it?")
+def no_dropout_means_none(answer: type[nn.Module]) -> str | None:
+    model, x = _build(answer, dropout=0.0), _texts()
+    eval_output = model(x)
+    moved = differs(model.train()(x), eval_output)
+    return "with dropout=0.0, training still differs from eval mode" if moved else None
 
 
 @causal_attention.demand("Which step is missing in training only, and what does it act on?")
@@ -543,11 +570,13 @@ def _dropped(model: nn.Module, x: Tensor) -> Tensor:
 
 @causal_attention.demand("What cuts the graph: detach, .data, no_grad, item() or a new tensor?")
 def gradients_arrive(answer: type[nn.Module]) -> str | None:
-    model = _build(answer)
-    out = model(_texts())
+    model, x = _build(answer), _texts().requires_grad_()
+    out = model(x)
     if not out.requires_grad:
         return "the output carries no gradient"
     (out**2).sum().backward()
+    if x.grad is None:
+        return "no gradient reaches the input"
     for name in ("W_query", "W_key", "W_value"):
         gradient = getattr(model, name).weight.grad
         if gradient is None or not gradient.abs().max() > 0:
@@ -562,7 +591,9 @@ def numbers_agree(answer: type[nn.Module]) -> str | None:
             model = _build(answer, bias=True).to(dtype)
             x = _texts(tokens).to(dtype)
             out, expected = model(x), _reference(model, x)
-            if differs(out.to(dtype), expected):
+            if out.dtype != dtype:
+                return f"a {dtype} model turns {dtype} input into {out.dtype}"
+            if differs(out, expected):
                 return (
                     f"with biases, {tokens} tokens and {dtype}, an output is off by "
                     f"{(out - expected).abs().max():.2f}"
@@ -582,7 +613,9 @@ peek_test = Exercise(
     "2.5",
     "peek-test",
     "You can now test any sequence model for peeking, without reading its code.",
-    attempt=lambda answer: answer(_Attention(_future()), _texts()),
+    attempt=lambda answer: [
+        answer(_Attention(mask), _texts()) for mask in (_future(), torch.zeros(5, 5).bool())
+    ],
 )
 
 
@@ -596,11 +629,12 @@ class _Attention(nn.Module):
         self.blocked, self.after_softmax = blocked, after_softmax
 
     def forward(self, x: Tensor) -> Tensor:
+        blocked = self.blocked[: x.shape[1], : x.shape[1]]
         queries, keys, values = self.project(x).chunk(3, dim=-1)
         scores = queries @ keys.transpose(1, 2) / D_OUT**0.5
         if self.after_softmax:
-            return scores.softmax(-1).masked_fill(self.blocked, 0.0) @ values
-        return scores.masked_fill(self.blocked, float("-inf")).softmax(-1) @ values
+            return scores.softmax(-1).masked_fill(blocked, 0.0) @ values
+        return scores.masked_fill(blocked, float("-inf")).softmax(-1) @ values
 
 
 def _one_hole(query: int, key: int) -> Tensor:

@@ -14,8 +14,10 @@ TOLERANCE = 1e-4  # right answers in other forms round differently
 
 
 def differs(a: Tensor, b: Tensor, tolerance: float = TOLERANCE) -> bool:
-    """True when two tensors of one shape differ by more than rounding; nan equals nan."""
-    return not torch.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
+    """True when two tensors differ in shape or by more than rounding; nan equals nan."""
+    return a.shape != b.shape or not torch.allclose(
+        a, b, rtol=tolerance, atol=tolerance, equal_nan=True
+    )
 
 
 def first(mask: Tensor) -> tuple[int, ...]:

@@ -21,10 +21,11 @@ def devices_that_met(run: Callable[..., Any], *args: Any) -> list[str]:
 
     class Spy(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            tensors = [a for a in args if isinstance(a, Tensor) and a.dim() > 0]
+            name = str(func).removeprefix("aten.").split(".")[0]
+            parts = [p for a in args for p in (a if isinstance(a, list | tuple) else [a])]
+            tensors = [p for p in parts if isinstance(p, Tensor) and p.dim() > 0]
             devices = sorted({tensor.device.type for tensor in tensors})
-            if len(devices) > 1:
-                name = str(func).removeprefix("aten.").split(".")[0]
+            if len(devices) > 1 and name != "index":  # indexing may: a GPU takes it too
                 met.append(f"{name}: {' meets '.join(devices)}")
             return func(*args, **(kwargs or {}))
 

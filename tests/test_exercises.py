@@ -54,6 +54,38 @@ def test_an_answer_that_raises_is_wrong_and_the_error_is_told(exercise, error):
     assert "second" not in verdict.message
 
 
+class Unprintable(Exception):
+    def __str__(self):
+        raise ValueError("first")
+
+
+@pytest.mark.parametrize("error", [Unprintable(), GeneratorExit(), RecursionError()])
+def test_odd_errors_are_told_by_their_class(exercise, error):
+    def answer(x):
+        raise error
+
+    verdict = exercise.judge(answer)
+    assert verdict.state == "wrong"
+    assert type(error).__name__ in verdict.message
+
+
+def test_an_answer_within_itself_is_wrong_and_long_findings_are_cut(exercise):
+    endless = []
+    endless.append(endless)
+    assert exercise.judge(endless).state == "wrong"
+    assert len(exercise.judge(lambda x: "y" * 10_000).message) < 400
+
+
+def test_an_answer_cannot_change_torch_for_the_others(exercise):
+    def answer(x):
+        torch.set_default_dtype(torch.float64)
+        return x + x
+
+    with torch.inference_mode():
+        assert exercise.judge(answer).state == "right"
+    assert torch.get_default_dtype() == torch.float32
+
+
 def test_a_missing_kernel_is_not_taken_for_a_stub(exercise):
     verdict = exercise.judge(lambda x: torch.tensor([x]).softmax(-1))
     assert verdict.state == "wrong"
