@@ -61,7 +61,25 @@ def without_guard(self, x_t, t):
     return tokens + self.position_embed(row_numbers) + noise(self, x_t, t, tokens)
 
 
+def with_one_hot_products(self, x_t, t):
+    self.guard(x_t)
+    letters = torch.nn.functional.one_hot(x_t.long(), self.token_embed.num_embeddings)
+    tokens = letters.to(self.token_embed.weight) @ self.token_embed.weight
+    return tokens + self.position_embed(places(x_t)) + noise(self, x_t, t, tokens)
+
+
+def with_rows_by_index(self, x_t, t):
+    self.guard(x_t)
+    tokens = self.token_embed.weight[x_t]
+    level = torch.nn.functional.linear(
+        t.type_as(tokens)[:, None], self.noise_embed.weight, self.noise_embed.bias
+    )
+    return tokens + self.position_embed.weight[None, : x_t.shape[1]] + level[:, None, :]
+
+
 RIGHT = [
+    with_one_hot_products,
+    with_rows_by_index,
     DenoiserInputs.forward,
     plain,
     with_table_rows,
@@ -104,6 +122,13 @@ def clamped(self, x_t):
 
 def blank_padding(tok, pos, noi):
     return (tok + pos + noi) * (tok != 0).any(-1, keepdim=True)
+
+
+def keeps_positions(self, x_t, t):
+    if not hasattr(self, "kept"):
+        self.kept = places(x_t)
+    tokens = self.token_embed(x_t)
+    return tokens + self.position_embed(self.kept) + noise(self, x_t, t, tokens)
 
 
 def changes_levels(self, x_t, t):
@@ -210,6 +235,29 @@ WRONG = {
         "Which dtype",
     ),
     "t changed": (answer(changes_levels), "something of its own"),
+    "a batch of one loses its axis": (
+        wrong(join=lambda tok, pos, noi: (tok + pos + noi).squeeze(0)),
+        "which axis is off, or missing",
+    ),
+    "levels in steps": (
+        wrong(level=lambda self, x, t, tok: noise(self, x, (t * 100).long() / 100, tok)),
+        "What does the noise vector of a text depend on",
+    ),
+    "twice in eval mode": (
+        answer(lambda self, x, t: plain(self, x, t) * (1 if self.training else 2)),
+        "are they added",
+    ),
+    "half of the gradient": (
+        wrong(
+            join=lambda tok, pos, noi: (tok + pos + noi) * 0.5 + (tok + pos + noi).detach() * 0.5
+        ),
+        "cuts the way back",
+    ),
+    "positions kept from the first call": (answer(keeps_positions), "kept from an earlier call"),
+    "noise for place and text": (
+        wrong(level=lambda self, x, t, tok: self.noise_embed(t[:, None].to(tok))),
+        "which axis of [B, L, d] does the B",
+    ),
     "a misspelled name": (
         wrong(tokens=lambda self, x: self.tokens_embed(x)),
         "Which name, attribute or argument",

@@ -81,7 +81,25 @@ def with_where(self, x):
     return self.dropout(F.softmax(s * (1 / k.size(-1)) ** 0.5, -1)).bmm(v)
 
 
+def with_a_buffer_made_on_the_way(self, x):
+    n = x.shape[1]
+    self.register_buffer("future", torch.ones(n, n, device=x.device).triu(1).bool())
+    q, k, v = parts(self, x)
+    s = (q @ k.transpose(1, 2)).masked_fill(self.future, INF)
+    return self.dropout(torch.softmax(s / k.shape[-1] ** 0.5, dim=-1)) @ v
+
+
+def with_softmax_by_hand(self, x):
+    q, k, v = parts(self, x)
+    s = torch.baddbmm(torch.zeros(1, 1, 1, dtype=x.dtype), q, k.mT, alpha=k.shape[-1] ** -0.5)
+    s = s.masked_fill(future(self, x.shape[1]), INF)
+    e = (s - s.amax(-1, keepdim=True)).exp()
+    return self.dropout(e / e.sum(-1, keepdim=True)) @ v
+
+
 RIGHT = [
+    with_a_buffer_made_on_the_way,
+    with_softmax_by_hand,
     CausalAttention.forward,
     with_einsum,
     with_sdpa,
@@ -157,6 +175,12 @@ def changes_its_input(self, x):
 def keeps_a_count(self, x):
     self.mask.add_(1)
     return attend(self, x)
+
+
+def keeps_its_mask(self, x):
+    if not hasattr(self, "kept"):
+        self.kept = ones(x.shape[1], 1)
+    return attend(self, x, mask=lambda self, n: self.kept)
 
 
 def ones(n, diagonal):
@@ -290,6 +314,25 @@ WRONG = {
         ),
         "who is looked at",
     ),
+    "its own dropout of one half": (
+        answer(
+            lambda self, x: attend(self, x, drop=lambda w: F.dropout(w, training=self.training))
+        ),
+        "Which number says how much is dropped",
+    ),
+    "a mask for three texts": (
+        wrong(mask=lambda self, n: ones(n, 1).expand(3, n, n)),
+        "how many texts travel together",
+    ),
+    "mask kept from the first call": (answer(keeps_its_mask), "how large is the stored mask"),
+    "mask times infinity": (
+        wrong(hide=lambda s, block: s + block.float() * INF),
+        "What is 0 times infinity",
+    ),
+    "values of item 0 for all": (
+        wrong(mix=lambda w, q, k, v, x: w @ v[:1]),
+        "Which axis is the batch",
+    ),
     "no gradient": (wrong(mix=lambda w, q, k, v, x: w.detach() @ v), "cuts the graph"),
     "input changed": (answer(changes_its_input), "still draws or changes"),
     "mask changed": (answer(keeps_a_count), "still draws or changes"),
@@ -379,6 +422,7 @@ SMALL_WRONG = {
     "nothing blocked": ("future-mask", open_mask, "future of row 0"),
     "size forgotten": ("future-mask", lambda n: torch.ones(5, 5).triu(1), "can be asked"),
     "a list": ("future-mask", lambda n: [[0] * n] * n, "can be asked"),
+    "crash": ("peek-test", lambda model, x: 1 / 0, "Read the error"),
     "always yes": ("peek-test", lambda model, x: True, "before* the changed"),
     "always no": ("peek-test", lambda model, x: False, "stand still"),
     "all outputs compared": (
@@ -407,9 +451,17 @@ def test_wrong_small_answers_get_a_fitting_question(name):
     assert_wrong(*SMALL_WRONG[name])
 
 
+def by_prefixes(model, x):
+    """Peeking shows in another way too: the output for a beginning changes with what follows."""
+    for n in range(1, x.shape[1]):
+        if not torch.allclose(model(x[:, :n]), model(x)[:, :n], atol=1e-6):
+            return True
+
+
 @pytest.mark.parametrize(
     ("exercise", "given"),
     [
+        ("peek-test", by_prefixes),
         ("shape-forecast", {name: list(shape) for name, shape in FORECAST.items()}),
         ("future-mask", lambda n: ~torch.ones(n, n).tril().bool()),
         ("future-mask", lambda n: torch.full((n, n), INF).triu(1)),
