@@ -36,10 +36,67 @@ three_shapes = shape_exercise(
 )
 
 # --------------------------------------------------------------------------------------
-# 1.2 denoiser-inputs
+# 1.2 three-terms
+# --------------------------------------------------------------------------------------
+three_terms = Exercise(
+    "1.2",
+    "three-terms",
+    "What, where and how noisy: three questions, three terms, one sum.",
+    attempt=lambda answer: answer(_Layers(), _ids(), _levels()),
+)
+
+
+class _Layers(nn.Module):
+    """The three layers of lesson 1, with known weights."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(5)
+        self.token_embed = nn.Embedding(VOCAB, D_MODEL, padding_idx=PAD)
+        self.position_embed = nn.Embedding(MAX_LENGTH, D_MODEL)
+        self.noise_embed = nn.Linear(1, D_MODEL)
+
+
+@three_terms.demand(
+    "Which three vectors meet at each place, and in which order are they asked for?"
+)
+def terms_are_three(answer: Callable) -> str | None:
+    found = answer(_Layers(), _ids(), _levels())
+    if isinstance(found, tuple | list) and len(found) == 3:
+        return None
+    return f"you return a {type(found).__name__}, not three tensors"
+
+
+def _term(place: int, name: str, question: str) -> None:
+    @three_terms.demand(question)
+    def term_is_right(answer: Callable) -> str | None:
+        for ids in (_ids(), _ids(4, 2)):
+            layers, levels = _Layers(), _levels(len(ids))
+            found = answer(layers, ids, levels)[place]
+            wanted = (
+                layers.token_embed(ids),
+                layers.position_embed.weight[: ids.shape[1]],
+                layers.noise_embed(levels[:, None])[:, None],
+            )[place].expand(*ids.shape, D_MODEL)
+            shape = tuple(found.shape)
+            try:
+                spread = found.expand(*ids.shape, D_MODEL)
+            except RuntimeError:
+                return f"the {name} term has shape {by(shape)}, which does not fit the sum"
+            if differs(spread, wanted):
+                return f"the {name} term, {by(shape)}, holds other numbers than the layer gives"
+        return None
+
+
+_term(0, "token", "Which table says what stands at a place, and which IDs does it look up?")
+_term(1, "position", "Which rows does the position table give to places 0, 1, 2, …?")
+_term(2, "noise", "One vector for each text: where must the axis of size 1 stand?")
+
+# --------------------------------------------------------------------------------------
+# 1.3 denoiser-inputs
 # --------------------------------------------------------------------------------------
 denoiser_inputs = Exercise(
-    "1.2",
+    "1.3",
     "denoiser-inputs",
     "What is there, where it is and how noisy the text is now reach every position, and "
     "nothing else does.",
@@ -371,10 +428,10 @@ def devices_meet(answer: type[nn.Module]) -> str | None:
 
 
 # --------------------------------------------------------------------------------------
-# 1.3 count-parameters
+# 1.4 count-parameters
 # --------------------------------------------------------------------------------------
 count_parameters = Exercise(
-    "1.3",
+    "1.4",
     "count-parameters",
     "Nearly all of an input layer's parameters sit in its tables.",
     attempt=lambda answer: answer(8, 6, 16),
@@ -394,10 +451,10 @@ def counts_agree(answer: Callable[[int, int, int], int]) -> str | None:
 
 
 # --------------------------------------------------------------------------------------
-# 1.4 noise-axis
+# 1.5 noise-axis
 # --------------------------------------------------------------------------------------
 noise_axis = Exercise(
-    "1.4",
+    "1.5",
     "noise-axis",
     "No shape and no error told you; changing one input and watching the others did.",
     attempt=lambda answer: [
@@ -458,10 +515,10 @@ def single_leaks_are_caught(answer: Callable) -> str | None:
 
 
 # --------------------------------------------------------------------------------------
-# 1.5 midpoint
+# 1.6 midpoint
 # --------------------------------------------------------------------------------------
 midpoint = Exercise(
-    "1.5",
+    "1.6",
     "midpoint",
     "Two known levels fix the whole line: that is all that nn.Linear(1, d_model) can say.",
     attempt=lambda answer: answer(torch.zeros(D_MODEL), torch.ones(D_MODEL)),
@@ -481,10 +538,10 @@ def levels_lie_on_the_line(answer: Callable[[Tensor, Tensor], tuple[Tensor, Tens
 
 
 # --------------------------------------------------------------------------------------
-# 1.6 sinusoidal
+# 1.7 sinusoidal
 # --------------------------------------------------------------------------------------
 sinusoidal = Exercise(
-    "1.6",
+    "1.7",
     "sinusoidal",
     "A formula in place of a table: nothing to learn, and no longest length.",
     attempt=lambda answer: answer(5, 8),
@@ -525,4 +582,12 @@ def speeds_fall(answer: Callable[[int, int], Tensor]) -> str | None:
     return None
 
 
-EXERCISES = [three_shapes, denoiser_inputs, count_parameters, noise_axis, midpoint, sinusoidal]
+EXERCISES = [
+    three_shapes,
+    three_terms,
+    denoiser_inputs,
+    count_parameters,
+    noise_axis,
+    midpoint,
+    sinusoidal,
+]

@@ -332,6 +332,25 @@ SMALL_WRONG = {
     "no axis for the noise": ("three-shapes", {**SHAPES, "noise": (3, 7)}, "One vector for each"),
     "widths added": ("three-shapes", {**SHAPES, "sum": (3, 5, 21)}, "Line the three shapes up"),
     "one left open": ("three-shapes", {**SHAPES, "sum": None}, "which is missing"),
+    "summed already": ("three-terms", lambda p, x, t: p.token_embed(x), "Which three vectors"),
+    "IDs for places": (
+        "three-terms",
+        lambda p, x, t: (
+            p.token_embed(x),
+            p.position_embed(x % 7),
+            p.noise_embed(t[:, None])[:, None],
+        ),
+        "places 0, 1, 2",
+    ),
+    "noise without its axis": (
+        "three-terms",
+        lambda p, x, t: (
+            p.token_embed(x),
+            p.position_embed(places(x)),
+            p.noise_embed(t[:, None]),
+        ),
+        "axis of size 1",
+    ),
     "no bias": ("count-parameters", lambda v, m, d: (v + m + 1) * d, "who has a bias"),
     "position bias": ("count-parameters", lambda v, m, d: (v + m + 3) * d, "who has a bias"),
     "one size only": ("count-parameters", lambda v, m, d: 256, "who has a bias"),
@@ -386,6 +405,14 @@ def loop_table(length, d_model):
     [
         ("three-shapes", {name: list(shape) for name, shape in SHAPES.items()}),
         ("count-parameters", lambda v, m, d: v * d + m * d + d + d),
+        (
+            "three-terms",
+            lambda p, x, t: [
+                p.token_embed(x),
+                p.position_embed(places(x).expand_as(x)),
+                p.noise_embed(t.reshape(-1, 1, 1)).expand(*x.shape, -1),
+            ],
+        ),
         ("midpoint", lambda low, high: ((low + high) / 2, 1.5 * high - 0.5 * low)),
         ("sinusoidal", loop_table),
     ],
