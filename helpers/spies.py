@@ -7,7 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+
+# What makes a tensor from nothing, on the CPU unless told otherwise.
+MAKERS = {"arange", "empty", "eye", "full", "linspace", "ones", "rand", "randn", "tensor", "zeros"}
 
 
 def devices_that_met(run: Callable[..., Any], *args: Any) -> list[str]:
@@ -32,6 +36,25 @@ def devices_that_met(run: Callable[..., Any], *args: Any) -> list[str]:
     with contextlib.suppress(Exception), Spy():
         run(*args)
     return met
+
+
+def leaves_the_device(run: Callable[..., Any], *args: Any) -> bool:
+    """True when `run(...)` makes a tensor without `device=`, or takes one to the CPU.
+
+    Quick, and no proof: what is made without `device=` may be moved in time.
+    """
+    found = []
+
+    class Spy(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            name = getattr(func, "__name__", "")
+            if (name in MAKERS and "device" not in (kwargs or {})) or name in ("cpu", "numpy"):
+                found.append(name)
+            return func(*args, **(kwargs or {}))
+
+    with contextlib.suppress(Exception), Spy():
+        run(*args)
+    return bool(found)
 
 
 def largest_tensor(run: Callable[..., Any], *args: Any, **kwargs: Any) -> int:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from helpers.shapes import Trace, agree, show
-from helpers.spies import devices_that_met, largest_tensor
+from helpers.spies import devices_that_met, largest_tensor, leaves_the_device
 
 
 def printed(capsys):
@@ -74,3 +74,11 @@ def test_the_spy_sees_devices_that_meet_where_meta_is_silent():
     assert devices_that_met(table, torch.arange(4)) == ["embedding: cpu meets meta"]
     assert devices_that_met(table, torch.arange(4).to("meta")) == []
     assert devices_that_met(table, torch.arange(4, device="meta")) == []
+
+
+def test_the_quick_spy_sees_what_is_made_without_a_device():
+    x = torch.zeros(3)
+    assert leaves_the_device(lambda: torch.arange(3))
+    assert leaves_the_device(lambda: torch.tensor([1]).to(x.device))
+    assert leaves_the_device(lambda: x.cpu())
+    assert not leaves_the_device(lambda: torch.arange(3, device=x.device) + torch.zeros_like(x))
