@@ -140,6 +140,15 @@ def _part(answer: type[nn.Module], name: str, ids: Tensor, levels: Tensor) -> Te
         return whole - _build(answer, without=name)(ids.clone(), levels.clone())
 
 
+def _handed_to(answer: type[nn.Module], layer: str) -> Tensor | None:
+    """What forward first hands to one of the three layers, even if it stops there."""
+    model, seen = _build(answer), []
+    getattr(model, layer).register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    with contextlib.suppress(Exception):
+        model(_ids(), _levels())
+    return seen[0] if seen else None
+
+
 def _runs(answer: type[nn.Module], ids: Tensor, levels: Tensor) -> bool:
     try:
         _build(answer)(ids, levels)
@@ -186,13 +195,10 @@ def nothing_is_changed(answer: type[nn.Module]) -> str | None:
     "quantity. Which of the two did you hand to which table?"
 )
 def positions_are_whole_numbers(answer: type[nn.Module]) -> str | None:
-    model, seen = _build(answer), []
-    model.position_embed.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    with contextlib.suppress(Exception):
-        model(_ids(), _levels())
-    if seen and seen[0].is_floating_point():
-        return f"position_embed is asked for rows {seen[0].flatten()[:3].tolist()}, ..."
-    return None
+    rows = _handed_to(answer, "position_embed")
+    if rows is None or not rows.is_floating_point():
+        return None
+    return f"position_embed is asked for rows {rows.flatten()[:3].tolist()}, ..."
 
 
 @denoiser_inputs.demand(
@@ -200,13 +206,10 @@ def positions_are_whole_numbers(answer: type[nn.Module]) -> str | None:
     "Which shape does it need?"
 )
 def noise_gets_a_column(answer: type[nn.Module]) -> str | None:
-    model, seen = _build(answer), []
-    model.noise_embed.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    with contextlib.suppress(Exception):
-        model(_ids(), _levels())
-    if not seen or (seen[0].dim() > 0 and seen[0].shape[-1] == 1):
+    level = _handed_to(answer, "noise_embed")
+    if level is None or level.shape[-1:] == (1,):
         return None
-    return f"noise_embed is given a t of shape {tuple(seen[0].shape)}"
+    return f"noise_embed is given a t of shape {tuple(level.shape)}"
 
 
 @denoiser_inputs.demand(
