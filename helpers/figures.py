@@ -34,6 +34,8 @@ SHARPNESS = 1.5  # stored pixels for each displayed one
 WRITTEN_ROW, PLAIN_ROW, TITLE_HEIGHT, AXIS_HEIGHT, LEGEND_HEIGHT = 0.48, 0.36, 0.4, 0.85, 0.6
 CAPTION_WIDTH = 78  # characters
 MAX_WRITTEN = 8  # numbers are written into matrices up to 8 x 8
+SLOT_ROW = 0.31  # inches: a row of the residual stream
+NEW = "#c8700a"  # the frame around what a layer has written
 
 # Both maps grow steadily lighter or darker, so that they survive greyscale printing,
 # and run between blue and yellow-orange, which color-blind readers tell apart.
@@ -133,6 +135,93 @@ def draw_heat_map(
     if not written:
         legend = figure.colorbar(axes[-1].images[0], ax=axes, orientation="horizontal", aspect=40)
         legend.ax.tick_params(labelsize=12)
+    return figure
+
+
+def stream_map(
+    stream: Tensor,
+    *,
+    alt: str,
+    words: Sequence[str],
+    slots: Sequence[str],
+    groups: Mapping[str, int],
+    new: Tensor | None = None,
+    read: int | None = None,
+    decimals: int = 2,
+) -> None:
+    """Display a residual stream `[words, slots]`: a row for each slot, a column for each word.
+
+    `groups` maps a name to a number of neighboring slots, from the top; lines part the groups.
+    Cells where `new` (same shape as `stream`) is nonzero are framed. `read` is the number of the
+    word whose column is read in the end. Zeros are left empty. `alt` says what the picture shows.
+    Raises `ValueError` when sizes do not fit.
+    """
+    new = torch.zeros(stream.shape) if new is None else new
+    sizes = {"the stream": stream.shape, "the mask of new cells": new.shape}
+    for what, shape in sizes.items():
+        if tuple(shape) != (len(words), len(slots)):
+            raise ValueError(
+                f"{what} has shape {tuple(shape)}, but there are {len(words)} words "
+                f"and {len(slots)} slots"
+            )
+    if sum(groups.values()) != len(slots):
+        raise ValueError(f"the groups hold {sum(groups.values())} slots, not {len(slots)}")
+    if read is not None and not 0 <= read < len(words):
+        raise ValueError(f"word {read} is to be read, but there are words 0 to {len(words) - 1}")
+    facts = ["slot | " + " | ".join(words)]
+    for j, slot in enumerate(slots):
+        cells = [
+            rounded(stream[i, j].item(), decimals) + (" new" if new[i, j] else "")
+            for i in range(len(words))
+        ]
+        facts.append(f"{slot} | " + " | ".join(cells))
+    if read is not None:
+        facts.append(f"read at | {words[read]}")
+    _display(draw_stream_map(stream, words, slots, groups, new, read, decimals), alt, facts)
+
+
+def draw_stream_map(
+    stream: Tensor,
+    words: Sequence[str],
+    slots: Sequence[str],
+    groups: Mapping[str, int],
+    new: Tensor,
+    read: int | None,
+    decimals: int,
+) -> Figure:
+    """The figure that `stream_map` displays, for those who want to look into it."""
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+    from matplotlib.patches import Rectangle
+
+    colors = LinearSegmentedColormap.from_list("ours", WEIGHTS)
+    scale = Normalize(0.0, max(stream.max().item(), 1.0))
+    figure, (ax,) = _canvas(SLOT_ROW * len(slots) + 1.1, 1)
+    ax.imshow(stream.T.detach().numpy(), cmap=colors, norm=scale, aspect="auto")
+    ax.set_xticks(range(len(words)), words, rotation=35, ha="left")
+    ax.set_yticks(range(len(slots)), slots)
+    ax.xaxis.tick_top()
+    ax.tick_params(labelsize=11, length=0)
+    for j in range(len(slots)):
+        for i in range(len(words)):
+            value = stream[i, j].item()
+            if new[i, j]:
+                frame = {"facecolor": "none", "edgecolor": NEW, "linewidth": 2.5}
+                ax.add_patch(Rectangle((i - 0.44, j - 0.4), 0.88, 0.8, **frame))
+            if value:
+                _write(ax, j, i, rounded(value, decimals), colors(scale(value)), boxed=False)
+    top = 0
+    for name, size in groups.items():
+        ax.axhline(top - 0.5, color="black", linewidth=1.5)
+        middle = top + (size - 1) / 2
+        ax.text(len(words) - 0.4, middle, name, rotation=270, va="center", fontsize=12)
+        top += size
+    if read is not None:
+        frame = {"facecolor": "none", "edgecolor": "black", "linewidth": 2, "linestyle": "--"}
+        column = Rectangle((read - 0.5, -0.5), 1, len(slots), clip_on=False, **frame)
+        ax.add_patch(column)
+        ax.set_xticks(
+            [*ax.get_xticks()], [*words[:read], f"{words[read]} (read)", *words[read + 1 :]]
+        )
     return figure
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -53,6 +55,27 @@ def show(*, decimals: int = 4, **tensors: Tensor) -> None:
                 _print_rows(item, decimals)
         else:
             _print_rows(tensor.detach(), decimals)
+
+
+def show_entries(
+    name: str,
+    matrix: Tensor,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+) -> None:
+    """Print a matrix's shape and its entries that are not zero, a line for each.
+
+    A line reads "question [7] -> 0: 8": row, column, value. `rows` and `columns` are the names of
+    an axis; an axis without names is told by numbers. Raises `ValueError` when names do not fit.
+    """
+    labels = []
+    for axis, names in zip(matrix.shape, (rows, columns), strict=True):
+        if names is not None and len(names) != axis:
+            raise ValueError(f"{len(names)} names for an axis of {axis} in {name!r}")
+        labels.append([f"{n} [{k}]" for k, n in enumerate(names)] if names else range(axis))
+    print(f"{name}: {by(tuple(matrix.shape))}")
+    for i, j in matrix.nonzero().tolist():
+        print(f"  {labels[0][i]} -> {labels[1][j]}: {matrix[i, j].item():g}")
 
 
 def _print_rows(tensor: Tensor, decimals: int) -> None:
