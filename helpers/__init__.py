@@ -9,7 +9,7 @@ from helpers.exercises import Exercise, Tally, Verdict
 
 __all__ = ["check", "judge", "tally"]
 
-LESSONS = {1: "helpers.lesson1", 2: "helpers.lesson2"}
+LESSONS = {1: "helpers.lesson1", 2: "helpers.lesson2", 3: "helpers.lesson3"}
 _tally = Tally()
 
 

@@ -76,11 +76,15 @@ def _problems(words: Sequence[str]) -> Iterator[str]:
     for word in words:
         if word not in WORDS:
             yield f"unknown word {word!r}: did you mean {_nearest(word)!r}?"
-    if words.count(QUESTION) != 1:
-        yield f"{words.count(QUESTION)} questions: write {QUESTION!r} exactly once"
+    if QUESTION not in words:
+        yield f"no question: end with {QUESTION!r}"
+    if words.count(QUESTION) > 1:
+        yield f"{words.count(QUESTION)} questions: keep one {QUESTION!r}"
     named = [word for word in words if word in OBJECTS]
-    if len(named) != 1:
-        yield f"{len(named)} objects: write exactly one of {', '.join(OBJECTS)}"
+    if not named:
+        yield f"no object: name one of {', '.join(OBJECTS)}"
+    if len(named) > 1:
+        yield f"{len(named)} objects, {' and '.join(named)}: keep one of them"
     for kind, actions in (("flight", FLIGHT), ("speech", SPEECH)):
         given = [word for word in words if word in actions]
         if len(given) > 1:
