@@ -154,7 +154,8 @@ def stream_map(
 
     `groups` maps a name to a number of neighboring slots, from the top; lines part the groups.
     Cells where `new` (same shape as `stream`) is nonzero are framed. `read` is the number of the
-    word whose column is read in the end. Zeros are left empty. `alt` says what the picture shows.
+    word whose column is read in the end. What rounds to zero and is not new is left empty.
+    `alt` says what the picture shows.
     Raises `ValueError` when sizes do not fit.
     """
     new = torch.zeros(stream.shape) if new is None else new
@@ -208,8 +209,9 @@ def draw_stream_map(
             if new[i, j]:
                 frame = {"facecolor": "none", "edgecolor": NEW, "linewidth": 2.5}
                 ax.add_patch(Rectangle((i - 0.44, j - 0.4), 0.88, 0.8, **frame))
-            if value:
-                _write(ax, j, i, rounded(value, decimals), colors(scale(value)), boxed=False)
+            text = rounded(value, decimals)
+            if float(text) or new[i, j]:
+                _write(ax, j, i, text, colors(scale(value)), boxed=False)
     top = 0
     for name, size in groups.items():
         ax.axhline(top - 0.5, color="black", linewidth=1.5)

@@ -7,7 +7,8 @@ exchanged slots can still give the puzzle's right answers.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
@@ -165,6 +166,7 @@ def _other_slots(written: Tensor, slots: Sequence[str], own: Sequence[str]) -> s
     return None
 
 
+@functools.cache
 def _tried() -> list[tuple[str, ...]]:
     """All sentences, and some of their orders that no sentence has."""
     return sentences() + orderings()[::80]
@@ -183,12 +185,13 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
     demand = exercise.demand
     _demand_form(exercise, len(slots))
 
-    def streams() -> Iterator[tuple[Sequence[str], Tensor]]:
-        return ((words, embed(words, slots)) for words in texts())
+    @functools.cache
+    def streams() -> list[tuple[Sequence[str], Tensor]]:
+        return [(words, embed(words, slots)) for words in texts()]
 
     def longest(answer: Any) -> Tensor:
         """The attention in the first text, `[words, words]`."""
-        return attend(next(streams())[1], _head(answer))[0]
+        return attend(streams()[0][1], _head(answer))[0]
 
     @demand("Without position slots, what can the previous-word head compare?")
     def positions_are_read(answer: Any) -> str | None:
@@ -456,13 +459,16 @@ _demand_form(flight_head, len(SLOTS))
 SWAP, DISOBEYED = SLOTS.index("is_swap_attr_fly"), SLOTS.index("is_attr_fly_disobeyed")
 
 
-def _questions() -> Iterator[tuple[Sequence[str], Tensor, dict[str, int]]]:
+@functools.cache
+def _questions() -> list[tuple[Sequence[str], Tensor, dict[str, int]]]:
     """Each text, its stream after layer 1, and the places of the words that matter."""
+    found = []
     for words in _tried():
         places = {"question": words.index(QUESTION)}
         for kind, actions in (("flight", FLIGHT), ("speech", SPEECH)):
             places[kind] = next(i for i, word in enumerate(words) if word in actions)
-        yield words, add(embed(words), OBJECT_HEAD, PREVIOUS_HEAD), places
+        found.append((words, add(embed(words), OBJECT_HEAD, PREVIOUS_HEAD), places))
+    return found
 
 
 @flight_head.demand("Which slot is 1 at he-is? and nowhere else, and which at the flight action?")
@@ -653,10 +659,40 @@ def leaks_are_survived(answer: Any) -> str | None:
 
 
 # --------------------------------------------------------------------------------------
-# 3.7 six-bits
+# 3.7 rounding
+# --------------------------------------------------------------------------------------
+rounding = Exercise(
+    "3.7",
+    "rounding",
+    "Softmax comes near and never arrives, so an answer is read at its nearest bit.",
+    attempt=lambda answer: answer(torch.tensor([[0.9, 0.1]])),
+)
+
+
+@rounding.demand("Y has one row for each sentence and two columns: what do you return for it?")
+def same_shape(answer: Callable) -> str | None:
+    Y = torch.tensor([[0.9, 0.1], [0.2, 0.7], [1.0, 0.0]])
+    bits = answer(Y)
+    if not isinstance(bits, Tensor):
+        return f"to_bits returns a {type(bits).__name__}, not a tensor"
+    return None if bits.shape == Y.shape else f"3 x 2 goes in, {by(tuple(bits.shape))} comes out"
+
+
+@rounding.demand("Softmax never reaches exactly 1: what does int(0.98) give?")
+def nearest_bit(answer: Callable) -> str | None:
+    Y = torch.tensor([[0.98, 0.02], [0.67, 0.33], [1.02, -0.02], [0.0, 1.0]])
+    bits = answer(Y.clone())
+    for value, bit in zip(Y.flatten().tolist(), bits.flatten().tolist(), strict=True):
+        if float(bit) != round(value):
+            return f"{value:.2f} becomes {float(bit):g}"
+    return None
+
+
+# --------------------------------------------------------------------------------------
+# 3.8 six-bits
 # --------------------------------------------------------------------------------------
 six_bits = Exercise(
-    "3.7",
+    "3.8",
     "six-bits",
     "You read the row of he-is? as the feed-forward network does: three bits, odd or even.",
     attempt=lambda answer: answer,
@@ -700,36 +736,6 @@ for _ability in ("flight", "speech"):
 def answer_fits(answer: dict) -> str | None:
     given = answer["answer"]
     return None if given == rule(read(_SIX)) else f"these bits do not make a {given}"
-
-
-# --------------------------------------------------------------------------------------
-# 3.8 rounding
-# --------------------------------------------------------------------------------------
-rounding = Exercise(
-    "3.8",
-    "rounding",
-    "Softmax comes near and never arrives, so an answer is read at its nearest bit.",
-    attempt=lambda answer: answer(torch.tensor([[0.9, 0.1]])),
-)
-
-
-@rounding.demand("Y has one row for each sentence and two columns: what do you return for it?")
-def same_shape(answer: Callable) -> str | None:
-    Y = torch.tensor([[0.9, 0.1], [0.2, 0.7], [1.0, 0.0]])
-    bits = answer(Y)
-    if not isinstance(bits, Tensor):
-        return f"to_bits returns a {type(bits).__name__}, not a tensor"
-    return None if bits.shape == Y.shape else f"3 x 2 goes in, {by(tuple(bits.shape))} comes out"
-
-
-@rounding.demand("Softmax never reaches exactly 1: what does int(0.98) give?")
-def nearest_bit(answer: Callable) -> str | None:
-    Y = torch.tensor([[0.98, 0.02], [0.67, 0.33], [1.02, -0.02], [0.0, 1.0]])
-    bits = answer(Y.clone())
-    for value, bit in zip(Y.flatten().tolist(), bits.flatten().tolist(), strict=True):
-        if float(bit) != round(value):
-            return f"{value:.2f} becomes {float(bit):g}"
-    return None
 
 
 # --------------------------------------------------------------------------------------
@@ -798,8 +804,8 @@ EXERCISES = [
     layer,
     flight_head,
     parity,
-    six_bits,
     rounding,
+    six_bits,
     eight_places,
     patch,
 ]

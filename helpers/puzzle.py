@@ -63,7 +63,7 @@ def read(sentence: str) -> list[str]:
 
     Any order is fine, and so is a missing action. Raises `ValueError`, with what to do, for
     an unknown word, for anything but one object and one `he-is?`, for two actions on one
-    ability, and for more than six words.
+    ability, for more `disobeys` than the model can bear, and for more than six words.
     """
     words = re.findall(r"flying\s+superhero|\S+", sentence, re.IGNORECASE)
     words = [" ".join(word.split()) for word in words]
@@ -89,6 +89,12 @@ def _problems(words: Sequence[str]) -> Iterator[str]:
         given = [word for word in words if word in actions]
         if len(given) > 1:
             yield f"two {kind} actions, {' and '.join(given)}: keep one of them"
+    actions = [word for word in words if word in FLIGHT or word in SPEECH]
+    if words.count(DISOBEYS) > len(actions) + 1:
+        yield (
+            f"{words.count(DISOBEYS)} {DISOBEYS!r} for {len(actions)} actions: leave out all but "
+            f"{len(actions) + 1}, or an action that is missing is taken to be disobeyed"
+        )
     if len(words) > MAX_WORDS:
         yield f"{len(words)} words: there are places for {MAX_WORDS}, leave some out"
 

@@ -168,3 +168,55 @@ def test_a_lessons_imports_load_matplotlib_only_when_it_draws():
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert run.stdout.strip() == "False", run.stderr
+
+
+STREAM = torch.tensor([[1.0, 0.0, 0.2], [0.0, 0.001, 0.99]])
+NEW_CELLS = torch.tensor([[0, 0, 1], [0, 0, 1]])
+SLOT_LABELS = {"words": ["a", "b"], "slots": ["x", "y", "z"], "groups": {"one": 1, "rest": 2}}
+
+
+def test_a_stream_tells_its_numbers_what_is_new_and_what_is_read(shown, capsys):
+    figures.stream_map(STREAM, alt="it shows", new=NEW_CELLS, read=1, **SLOT_LABELS)
+    ((data, metadata),) = shown
+    assert metadata["image/png"]["alt"] == "it shows"
+    assert data["text/plain"].splitlines() == [
+        "Figure in numbers",
+        "slot | a | b",
+        "x | 1.00 | 0.00",
+        "y | 0.00 | 0.00",
+        "z | 0.20 new | 0.99 new",
+        "read at | b",
+    ]
+    assert capsys.readouterr().out == "Figure: it shows\n"
+
+
+def test_a_stream_writes_numbers_frames_new_cells_and_marks_the_read_column():
+    (ax,) = figures.draw_stream_map(
+        STREAM, ["a", "b"], ["x", "y", "z"], {"one": 1, "rest": 2}, NEW_CELLS, 1, 2
+    ).axes
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["a", "b (read)"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["x", "y", "z"]
+    written = {t.get_position(): t.get_text() for t in ax.texts if "." in t.get_text()}
+    assert written == {(0, 0): "1.00", (0, 2): "0.20", (1, 2): "0.99"}
+    assert [t.get_text() for t in ax.texts if "." not in t.get_text()] == ["one", "rest"]
+    frames = [(round(p.get_x() + 0.44), round(p.get_y() + 0.4)) for p in ax.patches]
+    assert frames[:2] == [(0, 2), (1, 2)]
+    (column,) = (p for p in ax.patches if p.get_linestyle() != "-" and p.get_height() == 3)
+    assert (column.get_x(), column.get_width()) == (0.5, 1)
+    lines = [line.get_ydata()[0] for line in ax.lines]
+    assert lines == [-0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"words": ["a"]}, r"the stream has shape \(2, 3\), but there are 1 words and 3 slots"),
+        ({"slots": ["x", "y"]}, "2 words and 2 slots"),
+        ({"new": NEW_CELLS.T}, r"mask of new cells has shape \(3, 2\)"),
+        ({"groups": {"one": 1}}, "the groups hold 1 slots, not 3"),
+        ({"read": 2}, "word 2 is to be read, but there are words 0 to 1"),
+    ],
+)
+def test_a_stream_that_does_not_fit_is_told(changed, told):
+    with pytest.raises(ValueError, match=told):
+        figures.stream_map(STREAM, alt="it shows", **{**SLOT_LABELS, **changed})

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from helpers.shapes import Trace, agree, show
+from helpers.shapes import Trace, agree, show, show_entries
 from helpers.spies import devices_that_met, largest_tensor, leaves_the_device
 
 
@@ -53,6 +53,24 @@ def test_show_takes_one_to_three_axes(capsys):
     for shape in ((), (1, 1, 1, 1)):
         with pytest.raises(ValueError, match=f"'t' has {len(shape)} axes"):
             show(t=torch.zeros(shape))
+
+
+def test_entries_that_are_not_zero_are_named(capsys):
+    matrix = torch.tensor([[0.0, 8.0], [0.0, 0.0], [-1.5, 0.0]])
+    show_entries("Wq", matrix, ["a", "b", "c"])
+    show_entries("Wo", matrix.T, None, ["a", "b", "c"])
+    show_entries("nothing", torch.zeros(2, 2))
+    assert printed(capsys) == [
+        "Wq: 3 x 2",
+        "  a [0] -> 1: 8",
+        "  c [2] -> 0: -1.5",
+        "Wo: 2 x 3",
+        "  0 -> c [2]: -1.5",
+        "  1 -> a [0]: 8",
+        "nothing: 2 x 2",
+    ]
+    with pytest.raises(ValueError, match="2 names for an axis of 3 in 'Wq'"):
+        show_entries("Wq", matrix, ["a", "b"])
 
 
 def test_agree_allows_rounding_and_nothing_else():

@@ -1,0 +1,514 @@
+"""Lesson 3's checker against right answers in many forms and wrong answers of many kinds."""
+
+import pytest
+import torch
+from lessons import answers, assert_wrong, run_cells, solutions
+
+from helpers import judge
+from helpers.hand_built import SLOTS, layout
+
+NAMES = run_cells(
+    3, "tools", "guess", "bits", "slots", "by-slot", "tables", "embed", "object-head", "attend"
+)
+by_slot = NAMES["by_slot"]
+attend = NAMES["attend"]
+D = len(SLOTS)
+
+
+def pos(entries):
+    """Entries for position slots, by place."""
+    return {f"pos{place}": entry for place, entry in entries.items()}
+
+
+# ------------------------------------------------------------------ previous-word-head
+def previous(Wq=None, Wk=None, Wv=None, Wo=None):
+    """The lesson's previous-word head with parts replaced."""
+    back = {place: (place - 1, 24.0) for place in range(1, 6)}
+    return (
+        by_slot(6, **pos(back)) if Wq is None else Wq,
+        by_slot(6, **pos({p: (p, 1.0) for p in range(6)})) if Wk is None else Wk,
+        by_slot(1, disobey=(0, 1.0)) if Wv is None else Wv,
+        by_slot(1, previous_word_is_disobey=(0, 1.0)).T if Wo is None else Wo,
+    )
+
+
+def turned():
+    """Queries and keys in a rotated basis: no entry of the two is left as it was."""
+    spin, _ = torch.linalg.qr(torch.randn(6, 6, generator=torch.Generator().manual_seed(0)))
+    Wq, Wk, Wv, Wo = previous()
+    return Wq @ spin, Wk @ spin, 4 * Wv, Wo / 4
+
+
+def angles():
+    """Places on a circle: two dimensions and a large gain are enough."""
+    Wq, Wk = torch.zeros(D, 2), torch.zeros(D, 2)
+    for place in range(6):
+        angle = torch.tensor(place * 2 * torch.pi / 6)
+        Wk[SLOTS.index(f"pos{place}")] = torch.stack([angle.cos(), angle.sin()])
+        if place:
+            back = angle - 2 * torch.pi / 6
+            Wq[SLOTS.index(f"pos{place}")] = 40 * torch.stack([back.cos(), back.sin()])
+    return previous(Wq, Wk)
+
+
+def first_looks_at_itself():
+    Wq, *rest = previous()
+    Wq = torch.cat([Wq, torch.zeros(D, 1)], dim=1)
+    Wq[SLOTS.index("pos0"), 6] = 24.0
+    Wk = torch.cat([rest[0], by_slot(1, pos0=(0, 1.0))], dim=1)
+    return previous(Wq, Wk)
+
+
+RIGHT_PREVIOUS = {
+    "the lesson's": previous(),
+    "scale in Wk": (previous()[0] / 24, 24 * previous()[1], *previous()[2:]),
+    "both signs turned": (-previous()[0], -previous()[1], *previous()[2:]),
+    "a gain of eight": (previous()[0] / 3, *previous()[1:]),
+    "a huge gain": (previous()[0] * 1e4, *previous()[1:]),
+    "a rotated basis": turned(),
+    "two dimensions": angles(),
+    "first word looks at itself": first_looks_at_itself(),
+    "double": tuple(part.double() for part in previous()),
+    "parameters": tuple(torch.nn.Parameter(part.contiguous()) for part in previous()),
+    "whole numbers": tuple(part.int() for part in previous()),
+    "lists": [part.tolist() for part in previous()],
+    "an idle dimension": (
+        *(torch.cat([part, torch.zeros(D, 1)], dim=1) for part in previous()[:2]),
+        *previous()[2:],
+    ),
+}
+
+
+@pytest.mark.parametrize("form", RIGHT_PREVIOUS)
+def test_previous_word_heads_in_every_form_are_right(form):
+    verdict = judge("previous-word-head", RIGHT_PREVIOUS[form])
+    assert verdict.state == "right", verdict.message
+
+
+EARLIER = by_slot(6)
+for _place in range(1, 6):
+    EARLIER[SLOTS.index(f"pos{_place}"), :_place] = 24.0
+AHEAD = by_slot(6, **pos({p: (p + 1, 24.0) for p in range(5)}))
+ITSELF = by_slot(6, **pos({p: (p, 24.0) for p in range(6)}))
+SHORT = by_slot(6, **pos({p: (p - 1, 24.0) for p in range(1, 5)}))
+WRAPS = by_slot(6, **pos({p: ((p - 1) % 6, 24.0) for p in range(6)}))
+ONWARD = by_slot(6, **pos({0: (1, 24.0), **{p: (p - 1, 24.0) for p in range(1, 6)}}))
+WRONG_PREVIOUS = {
+    "not a tuple": (torch.zeros(D, 6), "which sizes must be equal"),
+    "three parts": (previous()[:3], "which sizes must be equal"),
+    "one part missing": ((*previous()[:3], None), "which sizes must be equal"),
+    "text": (("Wq", "Wk", "Wv", "Wo"), "which sizes must be equal"),
+    "turned matrices": (tuple(part.T for part in previous()), "which sizes must be equal"),
+    "unequal widths": (previous(Wk=torch.zeros(D, 5)), "which sizes must be equal"),
+    "Wo of another width": (previous(Wo=torch.zeros(2, D)), "which sizes must be equal"),
+    "not a number": (previous(Wv=torch.full((D, 1), torch.nan)), "which sizes must be equal"),
+    "no positions": (previous(Wq=by_slot(6, action_fly=(0, 24.0))), "Without position slots"),
+    "next word": (previous(Wq=AHEAD), "in row 2 of the pattern, which column"),
+    "itself": (previous(Wq=ITSELF), "on the diagonal or one below"),
+    "all earlier words": (previous(Wq=EARLIER), "when four words lie before it"),
+    "the last place forgotten": (previous(Wq=SHORT), "which slot answers it"),
+    "too soft": (previous(Wq=previous()[0] / 8), "how large must the gain be"),
+    "over an input slot": (
+        previous(Wo=by_slot(1, disobey=(0, 1.0)).T),
+        "which slots did this head change",
+    ),
+    "into both": (
+        previous(Wo=by_slot(1, disobey=(0, 1.0), previous_word_is_disobey=(0, 1.0)).T),
+        "which slots did this head change",
+    ),
+    "carries another bit": (previous(Wv=by_slot(1, action_fly=(0, 1.0))), "Which bit of the word"),
+    "carries nothing": (previous(Wv=by_slot(1)), "Which bit of the word"),
+    "carries it twice": (previous(Wv=by_slot(1, disobey=(0, 2.0))), "how large must it arrive"),
+    "wrong sign": (previous(Wv=by_slot(1, disobey=(0, -1.0))), "how large must it arrive"),
+    "first looks onward": (previous(Wq=ONWARD), "The first word has no predecessor"),
+    "looks by kind of word": (
+        previous(Wq=previous()[0] + by_slot(6, action_speak=(0, 99.0))),
+        "with which slot does the word ask",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_PREVIOUS)
+def test_wrong_previous_word_heads_get_a_fitting_question(kind):
+    assert_wrong("previous-word-head", *WRONG_PREVIOUS[kind])
+
+
+# ------------------------------------------------------------------ flight-head
+def flight(Wq=None, Wk=None, Wv=None, Wo=None):
+    """The lesson's flight head with parts replaced."""
+    both = {"is_swap_attr_fly": (0, 1.0), "is_attr_fly_disobeyed": (1, 1.0)}
+    return (
+        by_slot(1, question=(0, 8.0)) if Wq is None else Wq,
+        by_slot(1, action_fly=(0, 1.0)) if Wk is None else Wk,
+        by_slot(2, swap_fly=(0, 1.0), previous_word_is_disobey=(1, 1.0)) if Wv is None else Wv,
+        by_slot(2, **both).T if Wo is None else Wo,
+    )
+
+
+RIGHT_FLIGHT = {
+    "the lesson's": flight(),
+    "scale in Wk": (flight()[0] / 8, 8 * flight()[1], *flight()[2:]),
+    "signs turned": (-flight()[0], -flight()[1], *flight()[2:]),
+    "a gain of 100": (flight()[0] * 12.5, *flight()[1:]),
+    "four wide": (by_slot(4, question=(2, 16.0)), by_slot(4, action_fly=(2, 1.0)), *flight()[2:]),
+    "values exchanged in both": (*flight()[:2], flight()[2].flip(1), flight()[3].flip(0)),
+    "values scaled there and back": (*flight()[:2], flight()[2] * 3, flight()[3] / 3),
+    "a value dimension that is never written": (
+        *flight()[:2],
+        by_slot(3, swap_fly=(0, 1.0), previous_word_is_disobey=(1, 1.0), object=(2, 5.0)),
+        by_slot(3, is_swap_attr_fly=(0, 1.0), is_attr_fly_disobeyed=(1, 1.0)).T,
+    ),
+    "speech pushed away": (
+        by_slot(1, question=(0, 8.0)),
+        by_slot(1, action_fly=(0, 1.0), action_speak=(0, -1.0)),
+        *flight()[2:],
+    ),
+}
+
+
+@pytest.mark.parametrize("form", RIGHT_FLIGHT)
+def test_flight_heads_in_every_form_are_right(form):
+    verdict = judge("flight-head", RIGHT_FLIGHT[form])
+    assert verdict.state == "right", verdict.message
+
+
+SPEECH_SLOTS = {"is_swap_attr_speak": (0, 1.0), "is_attr_speak_disobeyed": (1, 1.0)}
+WRONG_FLIGHT = {
+    "a class": (torch.nn.Linear, "which sizes must be equal"),
+    "nobody asks": (flight(Wq=by_slot(1, object=(0, 8.0))), "Which slot is 1 at he-is?"),
+    "nothing is looked for": (flight(Wk=by_slot(1)), "Which slot is 1 at he-is?"),
+    "one head for both": (
+        flight(Wk=by_slot(1, action_fly=(0, 1.0), action_speak=(0, 1.0))),
+        "can you tell afterwards whose it was",
+    ),
+    "the speech word": (flight(Wk=by_slot(1, action_speak=(0, 1.0))), "Which kind of word acts"),
+    "swaps only": (flight(Wk=by_slot(1, swap_fly=(0, 1.0))), "Which slot is 1 at he-is?"),
+    "itself": (flight(Wk=by_slot(1, question=(0, 1.0))), "Which kind of word acts on flight"),
+    "too soft": (flight(Wq=by_slot(1, question=(0, 2.0))), "how large must the gain be"),
+    "speech's slots": (flight(Wo=by_slot(2, **SPEECH_SLOTS).T), "which slots did this head change"),
+    "over an input slot": (
+        flight(Wo=by_slot(2, swap_fly=(0, 1.0), is_attr_fly_disobeyed=(1, 1.0)).T),
+        "which slots did this head change",
+    ),
+    "rows of Wo exchanged": (flight(Wo=flight()[3].flip(0)), "which bit lands where"),
+    "disobey instead of the note": (
+        flight(Wv=by_slot(2, swap_fly=(0, 1.0), disobey=(1, 1.0))),
+        "`disobey` is a bit of the word",
+    ),
+    "swap of speech": (
+        flight(Wv=by_slot(2, swap_speak=(0, 1.0), previous_word_is_disobey=(1, 1.0))),
+        "Which slots of the *action word*",
+    ),
+    "no note": (flight(Wv=by_slot(2, swap_fly=(0, 1.0))), "Which slots of the *action word*"),
+    "both into one slot": (
+        flight(Wo=by_slot(2, is_swap_attr_fly=(0, 1.0)).T + flight()[3].flip(0)),
+        "Which slots of the *action word*",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_FLIGHT)
+def test_wrong_flight_heads_get_a_fitting_question(kind):
+    assert_wrong("flight-head", *WRONG_FLIGHT[kind])
+
+
+# ------------------------------------------------------------------ parity
+FLY = by_slot(
+    1, object_attribute_fly=(0, 1.0), is_swap_attr_fly=(0, 1.0), is_attr_fly_disobeyed=(0, 1.0)
+)
+SPEAK = by_slot(
+    1,
+    object_attribute_speak=(0, 1.0),
+    is_swap_attr_speak=(0, 1.0),
+    is_attr_speak_disobeyed=(0, 1.0),
+)
+
+
+def network(kinks, slopes, fly=FLY, speak=SPEAK):
+    """Kinks at the given sums, and how much the slope changes at each, for both abilities."""
+    kinks, slopes = torch.tensor(kinks), torch.tensor(slopes)
+    n = len(kinks)
+    W1 = torch.cat([fly.expand(-1, n), speak.expand(-1, n)], dim=1)
+    return W1, -kinks.repeat(2), torch.block_diag(slopes[:, None], slopes[:, None])
+
+
+FOUR = network([0.0, 1.0, 2.0, 3.0], [1.0, -2.0, 2.0, -2.0])
+THREE = network([0.0, 1.0, 2.0], [1.0, -2.0, 2.0])
+
+
+def shuffled():
+    W1, b1, W2 = FOUR
+    order = torch.tensor([5, 0, 3, 7, 1, 6, 2, 4])
+    return W1[:, order], b1[order], W2[order]
+
+
+def question_as_bias():
+    W1, b1, W2 = THREE
+    return W1 + by_slot(1, question=(0, 1.0)) @ b1[None], 0 * b1, W2
+
+
+RIGHT_PARITY = {
+    "the lesson's": FOUR,
+    "three kinks": THREE,
+    "kinks elsewhere": network([0.1, 0.9, 1.1, 1.9, 2.1], [1.25, -1.25, -1.25, 1.25, 1.25]),
+    "units in another order": shuffled(),
+    "scaled units": (2 * THREE[0], 2 * THREE[1], THREE[2] / 2),
+    "an idle unit": (
+        torch.cat([THREE[0], torch.zeros(D, 1)], 1),
+        torch.cat([THREE[1], torch.ones(1)]),
+        torch.cat([THREE[2], torch.zeros(1, 2)]),
+    ),
+    "b1 as a row": (THREE[0], THREE[1][None], THREE[2]),
+    "double": tuple(part.double() for part in THREE),
+    "a bias taken from the question": question_as_bias(),
+}
+
+
+@pytest.mark.parametrize("form", RIGHT_PARITY)
+def test_parity_networks_in_every_form_are_right(form):
+    verdict = judge("parity", RIGHT_PARITY[form])
+    assert verdict.state == "right", verdict.message
+
+
+WRONG_PARITY = {
+    "two parts": (THREE[:2], "what sizes must"),
+    "W1 turned": ((THREE[0].T, *THREE[1:]), "what sizes must"),
+    "b1 too short": ((THREE[0], THREE[1][:3], THREE[2]), "what sizes must"),
+    "one output": ((*THREE[:2], THREE[2][:, :1]), "what sizes must"),
+    "infinite": ((THREE[0], THREE[1] - torch.inf, THREE[2]), "what sizes must"),
+    "XOR": (network([0.0, 1.0], [1.0, -2.0]), "at 0, 1, 2 and 3 ones"),
+    "OR": (network([0.0, 1.0], [1.0, -1.0]), "at 0, 1, 2 and 3 ones"),
+    "bias of the wrong sign": ((FOUR[0], -FOUR[1], FOUR[2]), "at 0, 1, 2 and 3 ones"),
+    "no bias": ((FOUR[0], 0 * FOUR[1], FOUR[2]), "at 0, 1, 2 and 3 ones"),
+    "outputs exchanged": ((*THREE[:2], THREE[2].flip(1)), "Which column of W2 is flight's"),
+    "reads speech's swap": (
+        network(
+            [0.0, 1.0, 2.0], [1.0, -2.0, 2.0], fly=FLY + by_slot(1, is_swap_attr_speak=(0, 1.0))
+        ),
+        "three slots of its own",
+    ),
+    "reads the place": (
+        network([0.0, 1.0, 2.0], [1.0, -2.0, 2.0], fly=FLY + by_slot(1, pos5=(0, 1.0))),
+        "three slots of its own",
+    ),
+    "steps too steep for a leak": (
+        network([0.99, 1.0, 1.99, 2.0, 2.99, 3.0], [100.0, -100.0, -100.0, 100.0, 100.0, -100.0]),
+        "a bit may arrive as 0.98",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_PARITY)
+def test_wrong_parity_networks_get_a_fitting_question(kind):
+    assert_wrong("parity", *WRONG_PARITY[kind])
+
+
+# ------------------------------------------------------------------ layer
+def with_einsum(X, heads):
+    found = 0
+    for Wq, Wk, Wv, Wo in heads:
+        q, k, v = X @ Wq, X @ Wk, X @ Wv
+        s = torch.einsum("qd,kd->qk", q, k) / Wq.shape[1] ** 0.5
+        found = found + torch.einsum("qk,kd->qd", s.softmax(-1), v) @ Wo
+    return X + found
+
+
+def with_sdpa(X, heads):
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    for_each = [sdpa(X @ q, X @ k, X @ v) @ o for q, k, v, o in heads]
+    return X + torch.stack(for_each).sum(dim=0)
+
+
+def with_a_copy(X, heads):
+    out = X.clone()
+    for head in heads:
+        out += attend(X, head)[1]
+    return out
+
+
+def one_way(scale=True, axis=-1, turn=False):
+    def layer(X, heads):
+        out = X.clone()
+        for Wq, Wk, Wv, Wo in heads:
+            scores = X @ Wq @ (X @ Wk).T / (Wq.shape[1] ** 0.5 if scale else 1)
+            out += torch.softmax(scores.T if turn else scores, dim=axis) @ X @ Wv @ Wo
+        return out
+
+    return layer
+
+
+def chained(X, heads):
+    for head in heads:
+        X = X + attend(X, head)[1]
+    return X
+
+
+def in_place(X, heads):
+    X += sum(attend(X, head)[1] for head in heads)
+    return X
+
+
+RIGHT_LAYER = [with_einsum, with_sdpa, with_a_copy, one_way()]
+WRONG_LAYER = {
+    "stream replaced": (
+        lambda X, heads: sum(attend(X, head)[1] for head in heads),
+        "where does layer 2 find out which word is an action word",
+    ),
+    "attention added": (lambda X, heads: X + attend(X, heads[0])[0], None),
+    "columns": (one_way(axis=0), "sum one row and one column"),
+    "no scale": (one_way(scale=False), "Scores grow with the width"),
+    "keys ask": (one_way(turn=True), "who asks: row or column"),
+    "first head only": (lambda X, heads: X + attend(X, heads[0])[1], "All heads read the same X"),
+    "last head only": (lambda X, heads: X + attend(X, heads[-1])[1], "All heads read the same X"),
+    "chained": (chained, "All heads read the same X"),
+    "in place": (in_place, "which line writes into X"),
+    "stream added for each head": (
+        lambda X, heads: sum(X + attend(X, head)[1] for head in heads),
+        "All heads read the same X",
+    ),
+    "a pair": (lambda X, heads: (X, heads), "what does yours return"),
+    "doubled": (lambda X, heads: X + 2 * attend(X, heads[0])[1], "Which differs from attend's"),
+    "not a function": (7, None),
+}
+
+
+@pytest.mark.parametrize("layer", RIGHT_LAYER)
+def test_layers_in_every_form_are_right(layer):
+    verdict = judge("layer", layer)
+    assert verdict.state == "right", verdict.message
+
+
+@pytest.mark.parametrize("kind", WRONG_LAYER)
+def test_wrong_layers_get_a_fitting_question(kind):
+    answer, question = WRONG_LAYER[kind]
+    assert_wrong("layer", answer, question or "?")
+
+
+# ------------------------------------------------------------------ the small ones
+BITS = {"flight": (1, 0, 0), "speech": (1, 1, 1), "answer": "Flying superhero"}
+PATCH = {"word": 1, "slot": "previous_word_is_disobey", "value": 1.0}
+ROCKS = (
+    "Rock disobeys swap-flight keep-speech he-is?",
+    "Rock swap-flight disobeys keep-speech he-is?",
+)
+CROWS = (
+    "Crow keep-flight disobeys swap-speech he-is?",
+    "Crow disobeys keep-flight swap-speech he-is?",
+)
+SMALL_WRONG = [
+    ("same-words", ROCKS[0], "Two sentences in quotes"),
+    ("same-words", (ROCKS[0], 7), "Two sentences in quotes"),
+    ("same-words", (ROCKS[0], "Rock he-is"), "Which rule of the language"),
+    ("same-words", ("he-is? Rock", "Rock he-is?"), "Which rule of the language"),
+    ("same-words", (ROCKS[0], CROWS[0]), "Which word does one of them have"),
+    ("same-words", (ROCKS[0], ROCKS[0]), "Which action does `disobeys` touch"),
+    ("same-words", CROWS, "That pair is in the lesson"),
+    ("first-row", [0.25, 0.17], "which word scores higher"),
+    ("first-row", {4: 0.25}, "which word scores higher"),
+    ("first-row", {4: 0.0, 6: 0.0}, "which word scores higher"),
+    ("first-row", {4: 0.25, 6: 0.2}, "which word scores higher"),
+    ("six-bits", {**BITS, "speech": (1, 1)}, "Three bits for each ability"),
+    ("six-bits", {**BITS, "answer": None}, "Three bits for each ability"),
+    ("six-bits", {**BITS, "flight": (0, 0, 0)}, "What can the object do"),
+    ("six-bits", {**BITS, "flight": (1, 1, 0)}, "a swap or a keep"),
+    ("six-bits", {**BITS, "flight": (1, 0, 1)}, "Which word stands right before"),
+    ("six-bits", {**BITS, "speech": (1, 1, 0)}, "Which word stands right before"),
+    ("six-bits", {**BITS, "answer": "Crow"}, "Which of the two sums is odd"),
+    ("rounding", lambda Y: Y.int(), "what does int(0.98) give"),
+    ("rounding", lambda Y: Y.ceil(), "what does int(0.98) give"),
+    ("rounding", lambda Y: Y, "what does int(0.98) give"),
+    ("rounding", lambda Y: Y.round().int()[0], "two columns"),
+    ("rounding", lambda Y: Y.tolist(), "two columns"),
+    ("patch", {**PATCH, "slot": None}, "which is missing, or unknown"),
+    ("patch", {**PATCH, "slot": "previous_word_disobey"}, "which is missing, or unknown"),
+    ("patch", {**PATCH, "word": 5}, "which is missing, or unknown"),
+    ("patch", {**PATCH, "word": "keep-flight"}, "which is missing, or unknown"),
+    ("patch", {**PATCH, "word": 3}, "Whom does layer 2 ask"),
+    ("patch", {**PATCH, "value": 0.0}, "Whom does layer 2 ask"),
+    ("patch", {**PATCH, "slot": "disobey"}, "Whom does layer 2 ask"),
+]
+
+
+@pytest.mark.parametrize(("exercise", "answer", "question"), SMALL_WRONG)
+def test_wrong_small_answers_get_a_fitting_question(exercise, answer, question):
+    assert_wrong(exercise, answer, question)
+
+
+SMALL_RIGHT = [
+    ("same-words", ROCKS),
+    ("same-words", list(ROCKS[::-1])),
+    ("first-row", {4: 1 / 4, 6: 1 / 6}),
+    ("first-row", {4: 0.25, 5: 0.2, 6: 0.167}),
+    ("six-bits", {**BITS, "flight": [1, 0, 0]}),
+    ("rounding", lambda Y: Y > 0.5),
+    ("rounding", torch.round),
+    ("patch", PATCH),
+    ("patch", {"word": 4, "slot": "object_attribute_fly", "value": 0}),
+    ("patch", {"word": 1, "slot": "swap_fly", "value": 1}),
+]
+
+
+@pytest.mark.parametrize(("exercise", "answer"), SMALL_RIGHT)
+def test_right_small_answers_in_other_forms_are_right(exercise, answer):
+    verdict = judge(exercise, answer)
+    assert verdict.state == "right", verdict.message
+
+
+# ------------------------------------------------------------------ eight-places
+def eight(gain):
+    names = layout(8)
+    Wq, Wk = torch.zeros(24, 8), torch.zeros(24, 8)
+    Wv, Wo = torch.zeros(24, 1), torch.zeros(1, 24)
+    for place in range(8):
+        Wk[names.index(f"pos{place}"), place] = 1.0
+        if place:
+            Wq[names.index(f"pos{place}"), place - 1] = gain
+    Wv[names.index("disobey")] = Wo[0, names.index("previous_word_is_disobey")] = 1.0
+    return Wq, Wk, Wv, Wo
+
+
+def test_eight_places_want_a_larger_gain():
+    assert_wrong("eight-places", eight(24.0), "how large must the gain be")
+    assert judge("eight-places", eight(28.0)).state == "right"
+
+
+def test_eight_places_want_eight_places():
+    assert_wrong("eight-places", previous(), "which sizes must be equal")
+    Wq, *rest = eight(28.0)
+    Wq[layout(8).index("pos7")] = 0.0
+    assert_wrong("eight-places", (Wq, *rest), "which slot answers it")
+
+
+# ------------------------------------------------------------------ stubs, solutions, time
+STUBS = {
+    "same-words": (None, None),
+    "previous-word-head": (None,) * 4,
+    "first-row": {4: None, 6: None},
+    "layer": lambda X, heads: None,
+    "flight-head": (None,) * 4,
+    "parity": (None,) * 3,
+    "six-bits": {"flight": (None,) * 3, "speech": (None,) * 3, "answer": None},
+    "rounding": lambda Y: None,
+    "eight-places": [None] * 4,
+    "patch": {"word": None, "slot": None, "value": None},
+}
+
+
+@pytest.mark.parametrize("name", STUBS)
+def test_a_stub_is_not_attempted(name):
+    assert judge(name, STUBS[name]).state == "not attempted"
+
+
+@pytest.mark.parametrize("name", answers(3))
+def test_each_printed_solution_is_right(name):
+    names = dict(NAMES)
+    exec(solutions(3)[name], names)
+    verdict = judge(name, names[answers(3)[name]])
+    assert verdict.state == "right", verdict.message
+
+
+def test_judging_draws_nothing_from_the_learners_random_state():
+    torch.manual_seed(3)
+    before = torch.random.get_rng_state()
+    judge("layer", with_a_copy)
+    assert torch.equal(before, torch.random.get_rng_state())
