@@ -1,0 +1,78 @@
+"""What the lessons and their tests cost on this machine; prints, and asserts nothing.
+
+python tests/measure.py lessons    # seconds of each section, peak memory of each kernel
+python tests/measure.py suite      # the tests against the floor, starting torch once a lesson
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from lessons import NOTEBOOKS, ROOT
+
+PEAK = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+TIMES = 3
+
+
+def lessons() -> None:
+    for path in NOTEBOOKS:
+        seconds, peak = run(path)
+        print(f"\n{path.stem}: {sum(seconds.values()):.1f} s, peak {peak / 1e6:.2f} GB")
+        for section, spent in seconds.items():
+            print(f"{spent:6.1f} s  {section}")
+
+
+def run(path: Path) -> tuple[dict[str, float], float]:
+    """Seconds for each section of a lesson, and its kernel's peak memory in kB (on Linux)."""
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(notebook, resources={"metadata": {"path": path.parent}})
+    seconds: dict[str, float] = {}
+    section = "start of the kernel"
+    begin = time.perf_counter()
+    with client.setup_kernel():
+        for index, cell in enumerate(notebook.cells):
+            if cell.cell_type == "code":
+                client.execute_cell(cell, index)
+            seconds[section] = seconds.get(section, 0.0) + time.perf_counter() - begin
+            begin = time.perf_counter()
+            for heading in re.findall(r"^## (.*)$", cell.source, re.M)[:1]:
+                section = heading
+        last = client.execute_cell(nbformat.v4.new_code_cell(PEAK), len(notebook.cells))
+    return seconds, float(last.outputs[0].text)
+
+
+def suite() -> None:
+    """Medians of a few runs in turn, so that a busy machine slows all alike."""
+    torch = [sys.executable, "-c", "import torch"]
+    pytest = [sys.executable, "-m", "pytest", "-q", "-m", "not browser"]
+    spent: dict[str, list[float]] = {"floor": [], "notebooks": [], "all but the browser": []}
+    for _ in range(TIMES):
+        spent["floor"].append(sum(timed(torch) for _ in NOTEBOOKS))
+        spent["notebooks"].append(timed([*pytest, "notebooks"]))
+        spent["all but the browser"].append(timed(pytest))
+    floor = statistics.median(spent["floor"])
+    for what, times in spent.items():
+        middle = statistics.median(times)
+        print(f"{what:<20} {middle:6.1f} s  {middle / floor:4.1f} x the floor")
+
+
+def timed(command: list[str]) -> float:
+    begin = time.perf_counter()
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return time.perf_counter() - begin
+
+
+if __name__ == "__main__":
+    wanted = {"lessons": lessons, "suite": suite}
+    if len(sys.argv) != 2 or sys.argv[1] not in wanted:
+        sys.exit(__doc__)
+    wanted[sys.argv[1]]()
