@@ -113,7 +113,7 @@ def shorten(text: str) -> str:
 def _quiet():
     import torch
 
-    dtype = torch.get_default_dtype()
+    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
     with (
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
@@ -124,10 +124,13 @@ def _quiet():
         torch.enable_grad(),
     ):
         warnings.simplefilter("ignore")
+        torch.set_default_dtype(torch.float32)
+        torch.set_num_threads(1)  # many small products: more threads only wait for each other
         try:
             yield
         finally:
             torch.set_default_dtype(dtype)
+            torch.set_num_threads(threads)
 
 
 class Tally:

@@ -166,6 +166,8 @@ def stream_map(
                 f"{what} has shape {tuple(shape)}, but there are {len(words)} words "
                 f"and {len(slots)} slots"
             )
+    if not len(words) or not len(slots) or not stream.isfinite().all():
+        raise ValueError("a stream needs a word, a slot, and finite numbers")
     if sum(groups.values()) != len(slots):
         raise ValueError(f"the groups hold {sum(groups.values())} slots, not {len(slots)}")
     if read is not None and not 0 <= read < len(words):

@@ -22,16 +22,23 @@ DISOBEYS = "disobeys"
 QUESTION = "he-is?"
 WORDS = (*OBJECTS, *FLIGHT, *SPEECH, DISOBEYS, QUESTION)
 MAX_WORDS = 6
+LIKELY = 0.4  # how alike a word must be to be suggested, from 0 to 1
 
 
 def rule(words: Sequence[str]) -> str:
     """The right answer: the object that has the abilities the sentence ends with.
 
     Each action flips its ability if it is a swap, or else if the word right before it is
-    `disobeys`, but not if both hold. `words` is a sentence as `read` returns it.
+    `disobeys`, but not if both hold. `words` is a sentence as `read` returns it. Raises
+    `ValueError` for text, and unless exactly one word is an object.
     """
-    (named,) = (word for word in words if word in OBJECTS)
-    flies, speaks = OBJECTS[named]
+    if isinstance(words, str):
+        raise ValueError(f"rule takes the words: rule(read({words!r}))")
+    words = list(words)
+    named = [word for word in words if word in OBJECTS]
+    if len(named) != 1:
+        raise ValueError(f"{len(named)} objects in {words!r}: the rule needs exactly one")
+    flies, speaks = OBJECTS[named[0]]
     for before, word in zip([None, *words], words, strict=False):
         disobeyed = before == DISOBEYS
         if word in FLIGHT:
@@ -65,7 +72,9 @@ def read(sentence: str) -> list[str]:
     an unknown word, for anything but one object and one `he-is?`, for two actions on one
     ability, for more `disobeys` than the model can bear, and for more than six words.
     """
-    words = re.findall(r"flying\s+superhero|\S+", sentence, re.IGNORECASE)
+    if not isinstance(sentence, str):
+        raise ValueError(f"a sentence is text in quotes, not {sentence!r}")
+    words = re.findall(r"flying\s+superhero\S*|\S+", sentence, re.IGNORECASE)
     words = [" ".join(word.split()) for word in words]
     for problem in _problems(words):
         raise ValueError(f"{problem} (in {sentence!r})")
@@ -75,7 +84,7 @@ def read(sentence: str) -> list[str]:
 def _problems(words: Sequence[str]) -> Iterator[str]:
     for word in words:
         if word not in WORDS:
-            yield f"unknown word {word!r}: did you mean {_nearest(word)!r}?"
+            yield f"unknown word {word!r}: {_advice(word)}"
     if QUESTION not in words:
         yield f"no question: end with {QUESTION!r}"
     if words.count(QUESTION) > 1:
@@ -99,8 +108,11 @@ def _problems(words: Sequence[str]) -> Iterator[str]:
         yield f"{len(words)} words: there are places for {MAX_WORDS}, leave some out"
 
 
-def _nearest(word: str) -> str:
+def _advice(word: str) -> str:
     def likeness(known: str) -> float:
         return difflib.SequenceMatcher(None, word.lower(), known.lower()).ratio()
 
-    return max(WORDS, key=likeness)
+    nearest = max(WORDS, key=likeness)
+    if likeness(nearest) > LIKELY:
+        return f"did you mean {nearest!r}?"
+    return f"the words are {', '.join(WORDS)}"

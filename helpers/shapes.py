@@ -66,13 +66,18 @@ def show_entries(
     """Print a matrix's shape and its entries that are not zero, a line for each.
 
     A line reads "question [7] -> 0: 8": row, column, value. `rows` and `columns` are the names of
-    an axis; an axis without names is told by numbers. Raises `ValueError` when names do not fit.
+    an axis; an axis without names is told by numbers. Raises `ValueError` when names do not fit,
+    and for anything but a matrix.
     """
+    if matrix.dim() != 2:
+        raise ValueError(f"{name!r} has {matrix.dim()} axes, not the 2 of a matrix")
     labels = []
     for axis, names in zip(matrix.shape, (rows, columns), strict=True):
         if names is not None and len(names) != axis:
             raise ValueError(f"{len(names)} names for an axis of {axis} in {name!r}")
-        labels.append([f"{n} [{k}]" for k, n in enumerate(names)] if names else range(axis))
+        labels.append(
+            [f"{n} [{k}]" for k, n in enumerate(names)] if names is not None else range(axis)
+        )
     print(f"{name}: {by(tuple(matrix.shape))}")
     for i, j in matrix.nonzero().tolist():
         print(f"  {labels[0][i]} -> {labels[1][j]}: {matrix[i, j].item():g}")

@@ -220,3 +220,10 @@ def test_a_stream_writes_numbers_frames_new_cells_and_marks_the_read_column():
 def test_a_stream_that_does_not_fit_is_told(changed, told):
     with pytest.raises(ValueError, match=told):
         figures.stream_map(STREAM, alt="it shows", **{**SLOT_LABELS, **changed})
+
+
+@pytest.mark.parametrize("stream", [torch.full((2, 3), torch.nan), torch.zeros(0, 3)])
+def test_a_stream_without_numbers_is_told(stream):
+    words = ["a", "b"][: len(stream)]
+    with pytest.raises(ValueError, match="a word, a slot, and finite numbers"):
+        figures.stream_map(stream, alt="it shows", **{**SLOT_LABELS, "words": words})

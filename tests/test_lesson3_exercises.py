@@ -93,6 +93,9 @@ ITSELF = by_slot(6, **pos({p: (p, 24.0) for p in range(6)}))
 SHORT = by_slot(6, **pos({p: (p - 1, 24.0) for p in range(1, 5)}))
 WRAPS = by_slot(6, **pos({p: ((p - 1) % 6, 24.0) for p in range(6)}))
 ONWARD = by_slot(6, **pos({0: (1, 24.0), **{p: (p - 1, 24.0) for p in range(1, 6)}}))
+TWO_BACK = by_slot(6, **pos({p: (p - 2, 24.0) for p in range(2, 6)}))
+LAST = previous()[0] + by_slot(6, pos0=(5, 24.0))
+TURNED = by_slot(1, disobey=(0, 1.0), pos5=(0, -10.0))
 WRONG_PREVIOUS = {
     "not a tuple": (torch.zeros(D, 6), "which sizes must be equal"),
     "three parts": (previous()[:3], "which sizes must be equal"),
@@ -102,6 +105,10 @@ WRONG_PREVIOUS = {
     "unequal widths": (previous(Wk=torch.zeros(D, 5)), "which sizes must be equal"),
     "Wo of another width": (previous(Wo=torch.zeros(2, D)), "which sizes must be equal"),
     "not a number": (previous(Wv=torch.full((D, 1), torch.nan)), "which sizes must be equal"),
+    "overflow": (previous(Wq=previous()[0] * 1e30, Wk=previous()[1] * 1e30), "How large do"),
+    "its words and itself": (previous(Wq=EARLIER + ITSELF), "when four words lie before it"),
+    "two back as well": (previous(Wq=previous()[0] + TWO_BACK), "which slot answers it"),
+    "first looks at the last, turned": (previous(Wq=LAST, Wv=TURNED), "no predecessor"),
     "no positions": (previous(Wq=by_slot(6, action_fly=(0, 24.0))), "Without position slots"),
     "next word": (previous(Wq=AHEAD), "in row 2 of the pattern, which column"),
     "itself": (previous(Wq=ITSELF), "on the diagonal or one below"),
@@ -120,6 +127,7 @@ WRONG_PREVIOUS = {
     "carries nothing": (previous(Wv=by_slot(1)), "Which bit of the word"),
     "carries it twice": (previous(Wv=by_slot(1, disobey=(0, 2.0))), "how large must it arrive"),
     "wrong sign": (previous(Wv=by_slot(1, disobey=(0, -1.0))), "how large must it arrive"),
+    "a fifth too large": (previous(Wv=by_slot(1, disobey=(0, 1.2))), "how large must it arrive"),
     "first looks onward": (previous(Wq=ONWARD), "The first word has no predecessor"),
     "looks by kind of word": (
         previous(Wq=previous()[0] + by_slot(6, action_speak=(0, 99.0))),
@@ -198,6 +206,13 @@ WRONG_FLIGHT = {
     "swap of speech": (
         flight(Wv=by_slot(2, swap_speak=(0, 1.0), previous_word_is_disobey=(1, 1.0))),
         "Which slots of the *action word*",
+    ),
+    "halved": (flight(Wv=flight()[2] / 2), "how much must arrive"),
+    "doubled": (flight(Wv=flight()[2] * 2), "how much must arrive"),
+    "nothing written": (flight(Wo=by_slot(2).T), "how much must arrive"),
+    "the object as well": (
+        flight(Wk=by_slot(1, action_fly=(0, 1.0), object=(0, 1.0))),
+        "Which kind of word acts on flight",
     ),
     "no note": (flight(Wv=by_slot(2, swap_fly=(0, 1.0))), "Which slots of the *action word*"),
     "both into one slot": (
@@ -281,6 +296,37 @@ WRONG_PARITY = {
     "bias of the wrong sign": ((FOUR[0], -FOUR[1], FOUR[2]), "at 0, 1, 2 and 3 ones"),
     "no bias": ((FOUR[0], 0 * FOUR[1], FOUR[2]), "at 0, 1, 2 and 3 ones"),
     "outputs exchanged": ((*THREE[:2], THREE[2].flip(1)), "Which column of W2 is flight's"),
+    "b1 as a column": ((THREE[0], THREE[1][:, None], THREE[2]), "what sizes must"),
+    "overflow": ((THREE[0] * 1e38, THREE[1], THREE[2] * 1e38), "How large do numbers get"),
+    "slots in a row": (
+        network(
+            [0.0, 1.0, 2.0],
+            [1.0, -2.0, 2.0],
+            fly=FLY + by_slot(1, object_attribute_speak=(0, 1.0)),
+        ),
+        "three slots of its own",
+    ),
+    "one slot missing": (
+        network([0.0, 1.0, 2.0], [1.0, -2.0, 2.0], fly=by_slot(1, is_swap_attr_fly=(0, 1.0))),
+        "which slots does each output's sum read",
+    ),
+    "reads the note": (
+        network(
+            [0.0, 1.0, 2.0],
+            [1.0, -2.0, 2.0],
+            fly=FLY + by_slot(1, previous_word_is_disobey=(0, 1.0)),
+        ),
+        "three slots of its own",
+    ),
+    "reads place 3": (
+        network([0.0, 1.0, 2.0], [1.0, -2.0, 2.0], fly=FLY + by_slot(1, pos3=(0, 1.0))),
+        "three slots of its own",
+    ),
+    "turned over": ((THREE[0], THREE[1], -THREE[2]), "at 0, 1, 2 and 3 ones"),
+    "a ramp above zero": (
+        network([0.0, 0.05, 1.4, 1.6, 2.4, 2.6], [20.0, -20.0, -5.0, 5.0, 5.0, -5.0]),
+        "a bit arrives as 0.98 or 0.02",
+    ),
     "reads speech's swap": (
         network(
             [0.0, 1.0, 2.0], [1.0, -2.0, 2.0], fly=FLY + by_slot(1, is_swap_attr_speak=(0, 1.0))
@@ -293,7 +339,7 @@ WRONG_PARITY = {
     ),
     "steps too steep for a leak": (
         network([0.99, 1.0, 1.99, 2.0, 2.99, 3.0], [100.0, -100.0, -100.0, 100.0, 100.0, -100.0]),
-        "a bit may arrive as 0.98",
+        "a bit arrives as 0.98 or 0.02",
     ),
 }
 
@@ -348,7 +394,18 @@ def in_place(X, heads):
     return X
 
 
-RIGHT_LAYER = [with_einsum, with_sdpa, with_a_copy, one_way()]
+def used_up(X, heads):
+    heads, out = heads if isinstance(heads, list) else list(heads), X.clone()
+    while heads:
+        out = out + attend(X, heads.pop())[1]
+    return out
+
+
+def in_double(X, heads):
+    return with_a_copy(X.double(), [tuple(part.double() for part in head) for head in heads])
+
+
+RIGHT_LAYER = [in_double, with_einsum, with_sdpa, with_a_copy, one_way()]
 WRONG_LAYER = {
     "stream replaced": (
         lambda X, heads: sum(attend(X, head)[1] for head in heads),
@@ -361,10 +418,19 @@ WRONG_LAYER = {
     "first head only": (lambda X, heads: X + attend(X, heads[0])[1], "All heads read the same X"),
     "last head only": (lambda X, heads: X + attend(X, heads[-1])[1], "All heads read the same X"),
     "chained": (chained, "All heads read the same X"),
-    "in place": (in_place, "which line writes into X"),
+    "in place": (in_place, "which line writes into it"),
     "stream added for each head": (
         lambda X, heads: sum(X + attend(X, head)[1] for head in heads),
-        "All heads read the same X",
+        "How often does X itself stand in your sum",
+    ),
+    "stream doubled": (
+        lambda X, heads: 2 * X + attend(X, heads[0])[1],
+        "How often does X itself stand in your sum",
+    ),
+    "heads used up": (used_up, "which line writes into it"),
+    "not a number": (
+        lambda X, heads: X + attend(X, heads[0])[1] * (torch.nan if heads[0][3].any() else 1),
+        "Which differs from attend's",
     ),
     "a pair": (lambda X, heads: (X, heads), "what does yours return"),
     "doubled": (lambda X, heads: X + 2 * attend(X, heads[0])[1], "Which differs from attend's"),
@@ -403,8 +469,10 @@ SMALL_WRONG = [
     ("same-words", (ROCKS[0], CROWS[0]), "Which word does one of them have"),
     ("same-words", (ROCKS[0], ROCKS[0]), "Which action does `disobeys` touch"),
     ("same-words", CROWS, "That pair is in the lesson"),
-    ("first-row", [0.25, 0.17], "which word scores higher"),
-    ("first-row", {4: 0.25}, "which word scores higher"),
+    ("first-row", [0.25, 0.17], "how many words share"),
+    ("first-row", {4: 0.25}, "how many words share"),
+    ("first-row", {4: "a quarter", 6: 0.17}, "how many words share"),
+    ("first-row", {4: float("nan"), 6: float("nan")}, "which word scores higher"),
     ("first-row", {4: 0.0, 6: 0.0}, "which word scores higher"),
     ("first-row", {4: 0.25, 6: 0.2}, "which word scores higher"),
     ("six-bits", {**BITS, "speech": (1, 1)}, "Three bits for each ability"),
@@ -413,16 +481,24 @@ SMALL_WRONG = [
     ("six-bits", {**BITS, "flight": (1, 1, 0)}, "a swap or a keep"),
     ("six-bits", {**BITS, "flight": (1, 0, 1)}, "Which word stands right before"),
     ("six-bits", {**BITS, "speech": (1, 1, 0)}, "Which word stands right before"),
-    ("six-bits", {**BITS, "answer": "Crow"}, "Which of the two sums is odd"),
+    ("six-bits", {**BITS, "answer": "Crow"}, "odd or even"),
+    ("six-bits", {**BITS, "answer": "Plane"}, "odd or even"),
     ("rounding", lambda Y: Y.int(), "what does int(0.98) give"),
-    ("rounding", lambda Y: Y.ceil(), "what does int(0.98) give"),
     ("rounding", lambda Y: Y, "what does int(0.98) give"),
+    ("rounding", lambda Y: Y.ceil(), "To which of 0 and 1 is it nearer"),
+    ("rounding", lambda Y: (Y > 0.6).int(), "To which of 0 and 1 is it nearer"),
+    ("rounding", lambda Y: torch.eq(Y, Y.amax(1, keepdim=True)).int(), "what does int(0.98) give"),
+    ("rounding", lambda Y: Y.round_(), "what does int(0.98) give"),
     ("rounding", lambda Y: Y.round().int()[0], "two columns"),
     ("rounding", lambda Y: Y.tolist(), "two columns"),
     ("patch", {**PATCH, "slot": None}, "which is missing, or unknown"),
     ("patch", {**PATCH, "slot": "previous_word_disobey"}, "which is missing, or unknown"),
     ("patch", {**PATCH, "word": 5}, "which is missing, or unknown"),
-    ("patch", {**PATCH, "word": "keep-flight"}, "which is missing, or unknown"),
+    ("patch", {**PATCH, "word": "Rock"}, "which is missing, or unknown"),
+    ("patch", {**PATCH, "word": True}, "which is missing, or unknown"),
+    ("patch", {**PATCH, "slot": 22}, "which is missing, or unknown"),
+    ("patch", {**PATCH, "value": "one"}, "which is missing, or unknown"),
+    ("patch", {**PATCH, "value": float("nan")}, "which is missing, or unknown"),
     ("patch", {**PATCH, "word": 3}, "Whom does layer 2 ask"),
     ("patch", {**PATCH, "value": 0.0}, "Whom does layer 2 ask"),
     ("patch", {**PATCH, "slot": "disobey"}, "Whom does layer 2 ask"),
@@ -445,6 +521,8 @@ SMALL_RIGHT = [
     ("patch", PATCH),
     ("patch", {"word": 4, "slot": "object_attribute_fly", "value": 0}),
     ("patch", {"word": 1, "slot": "swap_fly", "value": 1}),
+    ("patch", {"word": "keep-flight", "slot": 15, "value": torch.tensor(1.0)}),
+    ("six-bits", {**BITS, "flight": torch.tensor([1, 0, 0]), "answer": "Flying Superhero"}),
 ]
 
 
@@ -512,3 +590,15 @@ def test_judging_draws_nothing_from_the_learners_random_state():
     before = torch.random.get_rng_state()
     judge("layer", with_a_copy)
     assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_the_learners_default_dtype_and_threads_do_not_matter_and_stay():
+    threads = torch.get_num_threads()
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert judge("previous-word-head", previous()).state == "right"
+        assert judge("layer", with_a_copy).state == "right"
+        assert torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert torch.get_num_threads() == threads

@@ -81,6 +81,8 @@ REFUSED = {
     "crow he-is?": "unknown word 'crow': did you mean 'Crow'",
     "Crow he-is": "unknown word 'he-is': did you mean 'he-is?'",
     "flying  Superhero he-is?": "unknown word 'flying Superhero': did you mean 'Flying superhero'",
+    "Flying superheroes he-is?": "unknown word 'Flying superheroes': did you mean 'Flying supe",
+    "1234 he-is?": "unknown word '1234': the words are Rock, Human, Crow, Flying superhero, swap",
     "": "no question: end with 'he-is?'",
     "Crow swap-flight": "no question: end with 'he-is?'",
     "Crow he-is? he-is?": "2 questions: keep one 'he-is?'",
@@ -111,3 +113,13 @@ def test_the_rule_shares_no_code_with_any_model():
 def test_all_ten_words_are_used():
     assert {word for words in sentences() for word in words} == set(WORDS)
     assert len(WORDS) == 10
+
+
+def test_what_is_no_sentence_is_told():
+    with pytest.raises(ValueError, match="a sentence is text in quotes, not None"):
+        read(None)
+    with pytest.raises(ValueError, match=r"rule takes the words: rule\(read\('Crow he-is\?'\)\)"):
+        rule("Crow he-is?")
+    with pytest.raises(ValueError, match="2 objects in"):
+        rule(["Rock", "Crow", "he-is?"])
+    assert rule(iter(["Crow", "swap-flight", "he-is?"])) == "Rock"

@@ -69,6 +69,8 @@ def test_entries_that_are_not_zero_are_named(capsys):
         "  1 -> a [0]: 8",
         "nothing: 2 x 2",
     ]
+    with pytest.raises(ValueError, match="'b1' has 1 axes, not the 2 of a matrix"):
+        show_entries("b1", matrix[0])
     with pytest.raises(ValueError, match="2 names for an axis of 3 in 'Wq'"):
         show_entries("Wq", matrix, ["a", "b"])
 
