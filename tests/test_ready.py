@@ -1,0 +1,63 @@
+"""`python -m helpers.ready`: what it prints, and what it says is missing."""
+
+import importlib.metadata
+import subprocess
+
+import pytest
+
+from helpers import ready
+
+
+@pytest.fixture
+def everything(monkeypatch):
+    """A machine that has all it needs, whatever this one has."""
+    versions = {"torch": "2.13.0+cpu", "matplotlib": "3.10.1", "ipython": "9.1.0"}
+    monkeypatch.setattr(importlib.metadata, "version", versions.__getitem__)
+    monkeypatch.setattr(ready.sys, "version_info", (3, 12, 1))
+    monkeypatch.setattr(ready.shutil, "which", lambda name: f"/bin/{name}")
+    monkeypatch.setattr(
+        ready.subprocess, "run", lambda ask, **_: subprocess.CompletedProcess(ask, 0)
+    )
+    return versions
+
+
+def test_a_complete_machine_is_ready(everything, capsys):
+    assert ready.main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["python 3.12.1", "torch 2.13.0+cpu"]
+    assert lines[-2].endswith(": reached")
+    assert lines[-1] == "ready"
+
+
+def lacking(name):
+    raise importlib.metadata.PackageNotFoundError(name)
+
+
+def too_late(*_, **__):
+    raise subprocess.TimeoutExpired("git", 20)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ((ready.sys, "version_info", (3, 9, 7)), "missing: Python 3.10 or newer, not 3.9.7"),
+        ((importlib.metadata, "version", lacking), "missing: torch: run `pip install -r"),
+        (
+            (importlib.metadata, "version", lambda _: "2.7.1"),
+            "missing: torch 2.8 or newer, not 2.7",
+        ),
+        ((ready.shutil, "which", lambda _: None), "missing: git, with which setup cells"),
+        (
+            (ready.subprocess, "run", lambda ask, **_: subprocess.CompletedProcess(ask, 2)),
+            "cannot be reached: connect, or publish it",
+        ),
+        ((ready.subprocess, "run", too_late), "cannot be reached: connect, or publish it"),
+    ],
+    ids=["python", "package", "version", "git", "repository", "network"],
+)
+def test_what_is_missing_is_named_with_what_to_do(everything, monkeypatch, capsys, change, told):
+    monkeypatch.setattr(*change)
+    assert ready.main() == 1
+    out = capsys.readouterr().out
+    assert told in out
+    assert "\nready" not in out
