@@ -338,13 +338,16 @@ first_row = Exercise(
 )
 
 
+LENGTHS = {"four words": 4, "six words": 6}
+
+
 @first_row.demand("One number for each length: how many words share word 0's attention?")
 def two_numbers(answer: Any) -> str | None:
     if not isinstance(answer, dict):
         return f"the answer is a {type(answer).__name__}, not the dictionary of the stub"
-    for length in (4, 6):
+    for length in LENGTHS:
         if is_blank(answer.get(length)):
-            return f"there is no weight for {length} words yet"
+            return f"there is no weight for {length} yet"
         if _number(answer[length]) is None:
             return f"{answer[length]!r} is no number"
     return None
@@ -352,10 +355,10 @@ def two_numbers(answer: Any) -> str | None:
 
 @first_row.demand("A query of zeros: which word scores higher than another?")
 def evenly(answer: dict) -> str | None:
-    for length in (4, 6):
+    for length, words in LENGTHS.items():
         given = _number(answer[length])
-        if not abs(given - 1 / length) <= 0.006:
-            return f"{length} shares of {given:g} would add up to {length * given:.2f}"
+        if not abs(given - 1 / words) <= 0.006:
+            return f"{words} shares of {given:g} would add up to {words * given:.2f}"
     return None
 
 
