@@ -1,0 +1,62 @@
+"""Nothing is left uncompared: every lesson is collected, cell by cell, and stored as it runs."""
+
+import re
+import subprocess
+import sys
+
+import nbformat
+from lessons import NOTEBOOKS, ROOT, cells, load
+from rewrite import rewrite
+
+# Cells whose numbers cannot be compared; each says why in its first line.
+UNCOMPARED = {
+    "01_input_embeddings": [],
+    "02_batched_causal_attention": ["speed"],
+    "03_disobeys_transformer": ["speed"],
+}
+
+
+def test_every_code_cell_of_every_notebook_is_collected():
+    found = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0", "notebooks"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for path in NOTEBOOKS:
+        collected = re.findall(rf"{path.name}::Cell (\d+)", found)
+        assert len(collected) == len(cells(load(path), "code")), path.name
+
+
+def test_only_the_timed_cells_are_not_compared_to_the_digit():
+    tagged = {
+        path.stem: [c["id"] for c in cells(load(path), "code") if c["metadata"].get("tags")]
+        for path in NOTEBOOKS
+    }
+    assert tagged == UNCOMPARED
+
+
+def test_no_notebook_lies_elsewhere_unseen():
+    listed = subprocess.run(
+        ["git", "ls-files", "*.ipynb"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.splitlines()
+    assert set(listed) <= {path.relative_to(ROOT).as_posix() for path in NOTEBOOKS}
+
+
+def test_storing_again_changes_nothing_to_the_byte(tmp_path):
+    path = tmp_path / "small.ipynb"
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_code_cell("print(1)\nprint(2)", id="one"),
+            nbformat.v4.new_code_cell("print(3)", id="two"),
+        ]
+    )
+    path.write_text(nbformat.writes(notebook), encoding="utf-8")
+    assert rewrite(path)
+    stored = path.read_bytes()
+    assert not rewrite(path)
+    assert path.read_bytes() == stored
+    path.write_bytes(stored.replace(b"print(1)", b"print(7)"))
+    assert rewrite(path)
+    assert b'"7\\n' in path.read_bytes()
