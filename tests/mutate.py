@@ -1,0 +1,290 @@
+"""Break the lessons on purpose, one small change at a time, and list what nobody notices.
+
+    python tests/mutate.py                    # all lessons, all changes
+    python tests/mutate.py 3                  # one lesson
+    python tests/mutate.py 3 --sample 40      # some of its changes, drawn anew each week
+    python tests/mutate.py 3 --cells gather   # the changes of some cells
+
+Two families. *Outputs*: each stored number is changed by one digit; each must differ from
+what the code prints. *Code*: constants, axes, operators, dropped steps, swapped slot names,
+deleted statements; each changed cell and those after it are run until one prints something
+else than is stored. What is left over is compared with `survivors.json`, where each known
+survivor has its reason; any other makes the command fail. Needs a system that can fork.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import copy
+import datetime
+import io
+import json
+import os
+import random
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+os.environ |= {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from lessons import ROOT, cells, lesson, source
+
+from helpers import LESSONS
+
+SURVIVORS = Path(__file__).with_name("survivors.json")
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+SECONDS = 60  # for what a change can leave running
+DROPPED = {"T", "mT"}
+DROPPED_CALLS = {
+    *("transpose", "unsqueeze", "squeeze", "masked_fill", "masked_fill_", "round", "abs", "flip"),
+    *("clone", "bool", "float", "double", "softmax", "relu", "triu", "tril", "eval", "cumsum"),
+}
+SWAPPED = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+
+
+# ------------------------------------------------------------------ changes of code
+def changes(code: str, slots: list[str]) -> Iterator[str]:
+    """Each small change of a cell, as code. `slots` are names that are exchanged in pairs."""
+    tree = ast.parse(code)
+    count = sum(1 for _ in ast.walk(tree))
+    seen = {ast.unparse(tree)}
+    for place in range(count):
+        for way in range(3):
+            changed = copy.deepcopy(tree)
+            node = next(n for k, n in enumerate(ast.walk(changed)) if k == place)
+            if not _change(changed, node, way, slots):
+                break
+            text = ast.unparse(ast.fix_missing_locations(changed))
+            if text not in seen:
+                seen.add(text)
+                yield text
+
+
+def _change(tree: ast.AST, node: ast.AST, way: int, slots: list[str]) -> bool:
+    """Change a node in the first, second or third way that fits it; False when none does."""
+    if isinstance(node, ast.Constant) and way == 0:
+        return _change_constant(node, slots)
+    if isinstance(node, ast.keyword) and way == 0 and node.arg in slots:
+        node.arg = _other(node.arg, slots)
+        return True
+    if isinstance(node, ast.BinOp):
+        if way == 0 and type(node.op) in SWAPPED:
+            node.op = SWAPPED[type(node.op)]()
+            return True
+        if way == 1 or (way == 0 and isinstance(node.op, ast.Pow | ast.MatMult | ast.BitOr)):
+            return _replace(tree, node, node.left)
+        return way == 2 and not isinstance(node.op, ast.Mod) and _replace(tree, node, node.right)
+    if isinstance(node, ast.Compare | ast.BoolOp) and way == 0:
+        ops = node.ops if isinstance(node, ast.Compare) else [node.op]
+        if type(ops[0]) not in SWAPPED:
+            return False
+        ops[0] = SWAPPED[type(ops[0])]()
+        if isinstance(node, ast.BoolOp):
+            node.op = ops[0]
+        return True
+    if isinstance(node, ast.UnaryOp) and way == 0:
+        return _replace(tree, node, node.operand)
+    if isinstance(node, ast.Attribute) and way == 0 and node.attr in DROPPED:
+        return _replace(tree, node, node.value)
+    if isinstance(node, ast.Call) and way == 0 and isinstance(node.func, ast.Attribute):
+        if node.func.attr not in DROPPED_CALLS:
+            return False
+        on_torch = isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "F")
+        return _replace(tree, node, node.args[0] if on_torch else node.func.value)
+    if isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.Return) and way == 0:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return False  # a docstring
+        if isinstance(node, ast.Return) and getattr(node.value, "value", ...) is None:
+            return False  # what Python returns anyway
+        return _replace(tree, node, ast.Pass())
+    return False
+
+
+def _change_constant(node: ast.Constant, slots: list[str]) -> bool:
+    value = node.value
+    if isinstance(value, bool):
+        node.value = not value
+    elif isinstance(value, int):
+        node.value = value + 1
+    elif isinstance(value, float):
+        node.value = value * 1.5 + 0.01
+    elif isinstance(value, str) and value in slots:
+        node.value = _other(value, slots)
+    else:
+        return False
+    return True
+
+
+def _other(slot: str, slots: list[str]) -> str:
+    return slots[slots.index(slot) - 1]
+
+
+def _replace(tree: ast.AST, old: ast.AST, new: ast.AST) -> bool:
+    for parent in ast.walk(tree):
+        for name, value in ast.iter_fields(parent):
+            if value is old:
+                setattr(parent, name, new)
+                return True
+            if isinstance(value, list) and any(item is old for item in value):
+                value[[item is old for item in value].index(True)] = new
+                return True
+    return False
+
+
+# ------------------------------------------------------------------ running cells
+class Lesson:
+    """A lesson that is run here, cell by cell, without a kernel."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.cells = cells(lesson(number), "code")
+        self.names: dict = {}
+        os.chdir(ROOT / "notebooks")
+
+    def prints(self, code: str) -> str:
+        """What a cell prints and draws, or the name of the error that stops it."""
+        out = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+                exec(compile(code, "cell", "exec"), self.names)
+        except Exception as error:
+            return f"{out.getvalue()}{type(error).__name__}"
+        return out.getvalue()
+
+    def notices(self, first: int, changed: str) -> bool:
+        """Whether a changed cell, or one after it, prints something else than is stored."""
+        for place in range(first, len(self.cells)):
+            code = changed if place == first else source(self.cells[place])
+            if not same(self.cells[place], self.prints(code)):
+                return True
+        return False
+
+
+def stored(cell: dict) -> str:
+    """The text of a cell's outputs, as `Lesson.prints` gives it."""
+    return "".join(
+        "".join(output.get("text", "")) or "".join(output["data"]["text/plain"]) + "\n"
+        for output in cell["outputs"]
+    )
+
+
+def same(cell: dict, printed: str) -> bool:
+    if cell["metadata"].get("tags"):
+        return NUMBER.sub("#", stored(cell)) == NUMBER.sub("#", printed)
+    return stored(cell) == printed
+
+
+def display(data: dict, metadata: dict, raw: bool) -> None:
+    print(data["text/plain"])
+
+
+def in_a_child(run) -> bool | None:
+    """The answer of `run`, made in a copy of this process; None when it takes too long."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(SECONDS)
+        os._exit(int(run()))
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return bool(code) if code >= 0 else None
+
+
+# ------------------------------------------------------------------ the command
+def digits(number: int) -> tuple[int, list[str]]:
+    """How many stored numbers were changed, and those of which it would not be noticed."""
+    tried, unseen = 0, []
+    for cell in cells(lesson(number), "code"):
+        text = stored(cell)
+        for match in NUMBER.finditer(text):
+            last = match.end() - 1
+            changed = text[:last] + str((int(text[last]) + 1) % 10) + text[last + 1 :]
+            tried += 1
+            if same(cell, changed):
+                unseen.append(f"{cell['id']}: {match.group()}")
+    return tried, unseen
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("lesson", type=int, nargs="*", help="numbers of lessons; all, if none")
+    parser.add_argument("--sample", type=int, help="at most so many changes of code a lesson")
+    parser.add_argument("--cells", nargs="*", help="only the changes of these cells")
+    arguments = parser.parse_args()
+    import IPython.display
+
+    IPython.display.display = display
+    known = json.loads(SURVIVORS.read_text(encoding="utf-8")) if SURVIVORS.exists() else {}
+    unknown = 0
+    for number in arguments.lesson or LESSONS:
+        tried, unseen = digits(number)
+        print(f"lesson {number}: {tried} stored numbers changed, unseen: {unseen or 'none'}")
+        unknown += code_changes(number, arguments, known.get(str(number), {}))
+    return 1 if unknown else 0
+
+
+def code_changes(number: int, arguments: argparse.Namespace, known: dict[str, str]) -> int:
+    """Try a lesson's changes of code; print the score and the survivors without a reason."""
+    here = Lesson(number)
+    slots = _slots(here)
+    planned = [
+        (place, changed)
+        for place, cell in enumerate(here.cells)
+        if cell["id"] != "setup" and (not arguments.cells or cell["id"] in arguments.cells)
+        for changed in changes(source(cell), slots)
+    ]
+    if arguments.sample and arguments.sample < len(planned):
+        week = datetime.date.today().isocalendar()
+        planned = random.Random(f"{week.year}-{week.week}").sample(planned, arguments.sample)
+    begin, survivors = time.perf_counter(), []
+    for place, cell in enumerate(here.cells):
+        for at, changed in planned:
+            if at == place and in_a_child(lambda at=at, c=changed: here.notices(at, c)) is False:
+                survivors.append(f"{cell['id']}: {difference(source(cell), changed)}")
+        here.prints(source(cell))
+    new = [survivor for survivor in survivors if survivor not in known]
+    caught = len(planned) - len(survivors)
+    print(
+        f"lesson {number}: {caught} of {len(planned)} changes of code noticed "
+        f"({caught / max(len(planned), 1):.1%}), {len(survivors) - len(new)} known survivors, "
+        f"{len(new)} new; {time.perf_counter() - begin:.0f} s"
+    )
+    for survivor in new:
+        print("   ", survivor)
+    return len(new)
+
+
+def _slots(here: Lesson) -> list[str]:
+    """Slot names that the lesson itself defines, if it has a layout."""
+    from helpers.hand_built import SLOTS
+
+    code = "\n".join(source(cell) for cell in here.cells)
+    return [slot for slot in SLOTS if re.search(rf"\b{slot}=|\"{slot}\"", code)]
+
+
+def difference(code: str, changed: str) -> str:
+    """The first line that a change touches, before and after."""
+    before, after = ast.unparse(ast.parse(code)).splitlines(), changed.splitlines()
+    pairs = zip(before, after, strict=False)
+    old, new = next(((a, b) for a, b in pairs if a != b), (before[-1], "(gone)"))
+    return f"{old.strip()}  ->  {new.strip()}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
