@@ -5,11 +5,12 @@
     python tests/mutate.py 3 --sample 40      # some of its changes, drawn anew each week
     python tests/mutate.py 3 --cells gather   # the changes of some cells
 
-Two families. *Outputs*: each stored number is changed by one digit; each must differ from
-what the code prints. *Code*: constants, axes, operators, dropped steps, swapped slot names,
-deleted statements; each changed cell and those after it are run until one prints something
-else than is stored. What is left over is compared with `survivors.json`, where each known
-survivor has its reason; any other makes the command fail. Needs a system that can fork.
+Two families. *Outputs*: one digit, drawn anew each week, is changed in every stored output, and
+the real suite is run: each of these cells must fail. *Code*: constants, axes, operators, dropped
+steps, swapped slot names, deleted statements; each changed cell and those after it are run until
+one prints something else than is stored. What is left over is compared with `survivors.json`,
+where each known survivor has its reason; any other makes the command fail. Needs a system that
+can fork.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -207,18 +211,32 @@ def in_a_child(run) -> bool | None:
 
 
 # ------------------------------------------------------------------ the command
-def digits(number: int) -> tuple[int, list[str]]:
-    """How many stored numbers were changed, and those of which it would not be noticed."""
-    tried, unseen = 0, []
-    for cell in cells(lesson(number), "code"):
-        text = stored(cell)
-        for match in NUMBER.finditer(text):
-            last = match.end() - 1
-            changed = text[:last] + str((int(text[last]) + 1) % 10) + text[last + 1 :]
-            tried += 1
-            if same(cell, changed):
-                unseen.append(f"{cell['id']}: {match.group()}")
-    return tried, unseen
+def digits(number: int, draw: random.Random) -> str:
+    """Change one digit in every stored output, run the real suite, and tell who noticed."""
+    changed = copy.deepcopy(lesson(number))
+    wanted = set()
+    for count, cell in enumerate(cells(changed, "code")):
+        for output in draw.sample(cell["outputs"], len(cell["outputs"])):
+            holder, key = (output, "text") if "text" in output else (output["data"], "text/plain")
+            text = "".join(holder[key])
+            places = [m.end() - 1 for m in NUMBER.finditer(text)]
+            if places and not cell["metadata"].get("tags"):
+                at = draw.choice(places)
+                holder[key] = [text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :]]
+                wanted.add(count)
+                break
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for part in ("helpers", "notebooks"):
+            shutil.copytree(ROOT / part, folder / part)
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        (path,) = (folder / "notebooks").glob(f"{number:02}_*.ipynb")
+        path.write_text(json.dumps(changed), encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-rf", "--color=no", str(path)]
+        report = subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout
+    failed = set(map(int, re.findall(r"^FAILED .*::Cell (\d+)", report, re.MULTILINE)))
+    unseen = [cells(changed, "code")[count]["id"] for count in sorted(wanted - failed)]
+    return f"one digit changed in each of {len(wanted)} cells, unseen in: {unseen or 'none'}"
 
 
 def main() -> int:
@@ -232,14 +250,18 @@ def main() -> int:
     IPython.display.display = display
     known = json.loads(SURVIVORS.read_text(encoding="utf-8")) if SURVIVORS.exists() else {}
     unknown = 0
+    week = datetime.date.today().isocalendar()
+    draw = random.Random(f"{week.year}-{week.week}")
     for number in arguments.lesson or LESSONS:
-        tried, unseen = digits(number)
-        print(f"lesson {number}: {tried} stored numbers changed, unseen: {unseen or 'none'}")
-        unknown += code_changes(number, arguments, known.get(str(number), {}))
+        if not arguments.cells:
+            print(f"lesson {number}: {digits(number, draw)}")
+        unknown += code_changes(number, arguments, known.get(str(number), {}), draw)
     return 1 if unknown else 0
 
 
-def code_changes(number: int, arguments: argparse.Namespace, known: dict[str, str]) -> int:
+def code_changes(
+    number: int, arguments: argparse.Namespace, known: dict[str, str], draw: random.Random
+) -> int:
     """Try a lesson's changes of code; print the score and the survivors without a reason."""
     here = Lesson(number)
     slots = _slots(here)
@@ -250,8 +272,7 @@ def code_changes(number: int, arguments: argparse.Namespace, known: dict[str, st
         for changed in changes(source(cell), slots)
     ]
     if arguments.sample and arguments.sample < len(planned):
-        week = datetime.date.today().isocalendar()
-        planned = random.Random(f"{week.year}-{week.week}").sample(planned, arguments.sample)
+        planned = draw.sample(planned, arguments.sample)
     begin, survivors = time.perf_counter(), []
     for place, cell in enumerate(here.cells):
         for at, changed in planned:
