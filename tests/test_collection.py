@@ -1,11 +1,12 @@
 """Nothing is left uncompared: every lesson is collected, cell by cell, and stored as it runs."""
 
+import json
 import re
 import subprocess
 import sys
 
 import nbformat
-from lessons import NOTEBOOKS, ROOT, cells, load
+from lessons import NOTEBOOKS, ROOT, cells, lesson, load
 from rewrite import rewrite
 
 # Cells whose numbers cannot be compared; each says why in its first line.
@@ -60,3 +61,12 @@ def test_storing_again_changes_nothing_to_the_byte(tmp_path):
     path.write_bytes(stored.replace(b"print(1)", b"print(7)"))
     assert rewrite(path)
     assert b'"7\\n' in path.read_bytes()
+
+
+def test_every_known_survivor_has_its_reason():
+    survivors = json.loads((ROOT / "tests/survivors.json").read_text(encoding="utf-8"))
+    for number, known in survivors.items():
+        ids = {cell["id"] for cell in cells(lesson(int(number)), "code")}
+        for survivor, reason in known.items():
+            assert survivor.split(":")[0] in ids, survivor
+            assert len(reason.split()) >= 4, survivor
