@@ -132,7 +132,9 @@ def words(text):
 
 
 def has_run(page, count):
-    """True when every cell shows its number; a cell that hides its input shows none."""
+    """True at an error, or when every cell shows its number; a hidden input shows none."""
+    if page["bad"]:
+        return True
     numbers = [f"[{number}]:" for number in range(1, count + 1)]
     prompts = zip((prompt.strip() for prompt in page["prompts"]), numbers, strict=True)
     return page["idle"] and page["last"] and all(prompt in ("", n) for prompt, n in prompts)
@@ -191,6 +193,14 @@ def violations(driver, page):
         for rule in found
         for node in rule["nodes"]
     ]
+
+
+@each_lesson
+def test_every_picture_of_the_web_page_is_described(path, export, driver):
+    driver.get((export / f"{path.stem}.html").as_uri())
+    alts = driver.execute_script("return [...document.images].map(image => image.alt)")
+    stored = [output["metadata"]["image/png"]["alt"] for _, output in pictures(load(path))]
+    assert [words(alt) for alt in alts if "Colab" not in alt] == [words(alt) for alt in stored]
 
 
 @each_lesson
