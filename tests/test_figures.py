@@ -227,3 +227,37 @@ def test_a_stream_without_numbers_is_told(stream):
     words = ["a", "b"][: len(stream)]
     with pytest.raises(ValueError, match="a word, a slot, and finite numbers"):
         figures.stream_map(stream, alt="it shows", **{**SLOT_LABELS, "words": words})
+
+
+# Linear RGB as seen with a red-green deficiency (Machado, Oliveira and Fernandes, 2009,
+# severity 1), and in grey.
+SEEN = {
+    "as it is": np.eye(3),
+    "without red cones": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "without green cones": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+    "in grey": np.full((3, 3), [0.2126, 0.7152, 0.0722]),
+}
+
+
+@pytest.mark.parametrize("way", SEEN)
+def test_what_is_new_stands_out_from_low_and_high_however_it_is_seen(way):
+    def seen(color):
+        linear = np.array(to_rgb(color)) ** 2.2
+        return (SEEN[way] @ linear).clip(0, 1) ** (1 / 2.2)
+
+    for background in (figures.WEIGHTS[0], figures.WEIGHTS[1], figures.WEIGHTS[-1]):
+        assert np.abs(seen(figures.NEW) - seen(background)).max() > 0.25, background
+    low, high = seen(figures.SIGNED[0]), seen(figures.SIGNED[-1])
+    assert np.abs(high - low).max() > 0.5
