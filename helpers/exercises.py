@@ -59,7 +59,7 @@ class Exercise:
         """
         with _quiet():
             if self._is_untouched(answer):
-                return Verdict(NOT_ATTEMPTED, "nothing is returned yet: fill in the stub")
+                return Verdict(NOT_ATTEMPTED, "nothing is filled in yet")
             for probe, question in self.demands:
                 try:
                     finding = probe(answer)

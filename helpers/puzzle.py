@@ -102,7 +102,7 @@ def _problems(words: Sequence[str]) -> Iterator[str]:
     if words.count(DISOBEYS) > len(actions) + 1:
         yield (
             f"{words.count(DISOBEYS)} {DISOBEYS!r} for {len(actions)} actions: leave out all but "
-            f"{len(actions) + 1}, or an action that is missing is taken to be disobeyed"
+            f"{len(actions) + 1}; with more, the model takes a missing action for a disobeyed one"
         )
     if len(words) > MAX_WORDS:
         yield f"{len(words)} words: there are places for {MAX_WORDS}, leave some out"

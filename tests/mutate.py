@@ -4,13 +4,14 @@
     python tests/mutate.py 3                  # one lesson
     python tests/mutate.py 3 --sample 40      # some of its changes, drawn anew each week
     python tests/mutate.py 3 --cells gather   # the changes of some cells
+    python tests/mutate.py --helpers 60       # so many changes of the helpers, against their tests
 
 Two families. *Outputs*: one digit, drawn anew each week, is changed in every stored output, and
 the real suite is run: each of these cells must fail. *Code*: constants, axes, operators, dropped
 steps, swapped slot names, deleted statements; each changed cell and those after it are run until
 one prints something else than is stored. What is left over is compared with `survivors.json`,
-where each known survivor has its reason; any other makes the command fail. Needs a system that
-can fork.
+where each known survivor has its reason; any other makes the command fail. A changed helper
+must fail one of its own tests. Needs a system that can fork.
 """
 
 from __future__ import annotations
@@ -210,6 +211,49 @@ def in_a_child(run) -> bool | None:
     return bool(code) if code >= 0 else None
 
 
+# ------------------------------------------------------------------ the helpers
+TESTS = {  # what tests a helper, where its name does not tell
+    "__init__": ["test_exercises"],
+    "hand_built": ["test_lesson3_model"],
+    "lesson1": ["test_lesson1_exercises"],
+    "lesson2": ["test_lesson2_exercises"],
+    "lesson3": ["test_lesson3_exercises"],
+    "probes": ["test_lesson1_exercises", "test_lesson2_exercises"],
+    "setup_cell": ["test_links"],
+    "spies": ["test_shapes"],
+}
+
+
+def helper_changes(sample: int, draw: random.Random, known: dict[str, str]) -> int:
+    """Try drawn changes of the helpers against their tests; print survivors without a reason."""
+    planned = [
+        (path, changed)
+        for path in sorted((ROOT / "helpers").glob("*.py"))
+        for changed in changes(path.read_text(encoding="utf-8"), [])
+    ]
+    planned = draw.sample(planned, min(sample, len(planned)))
+    survivors = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for part in ("helpers", "notebooks", "tests", ".github"):
+            shutil.copytree(ROOT / part, folder / part)
+        for part in ("pyproject.toml", "README.md", "requirements.txt"):
+            shutil.copy(ROOT / part, folder)
+        for path, changed in planned:
+            code = path.read_text(encoding="utf-8")
+            (folder / "helpers" / path.name).write_text(changed, encoding="utf-8")
+            tests = [f"tests/{t}.py" for t in TESTS.get(path.stem, [f"test_{path.stem}"])]
+            command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", *tests]
+            if subprocess.run(command, cwd=folder, capture_output=True).returncode == 0:
+                survivors.append(f"{path.stem}: {difference(code, changed)}")
+            (folder / "helpers" / path.name).write_text(code, encoding="utf-8")
+    new = [survivor for survivor in survivors if survivor not in known]
+    print(f"helpers: {len(planned) - len(survivors)} of {len(planned)} drawn changes noticed")
+    for survivor in new:
+        print("   ", survivor)
+    return len(new)
+
+
 # ------------------------------------------------------------------ the command
 def digits(number: int, draw: random.Random) -> str:
     """Change one digit in every stored output, run the real suite, and tell who noticed."""
@@ -244,6 +288,7 @@ def main() -> int:
     parser.add_argument("lesson", type=int, nargs="*", help="numbers of lessons; all, if none")
     parser.add_argument("--sample", type=int, help="at most so many changes of code a lesson")
     parser.add_argument("--cells", nargs="*", help="only the changes of these cells")
+    parser.add_argument("--helpers", type=int, help="so many changes of the helpers instead")
     arguments = parser.parse_args()
     import IPython.display
 
@@ -252,6 +297,8 @@ def main() -> int:
     unknown = 0
     week = datetime.date.today().isocalendar()
     draw = random.Random(f"{week.year}-{week.week}")
+    if arguments.helpers:
+        return 1 if helper_changes(arguments.helpers, draw, known.get("helpers", {})) else 0
     for number in arguments.lesson or LESSONS:
         if not arguments.cells:
             print(f"lesson {number}: {digits(number, draw)}")

@@ -25,6 +25,8 @@ GIVEN = {
         "2.7": "the number e, roughly",
         "3000": "e to the 8th, roughly",
         "1000": "a gain that the cell sets",
+        "120": "orders of five words, in a product",
+        "360": "orders of six words with a pair, in a product",
         "0.0005": "what an exercise demands",
         "0.1": "a guess that is offered",
         "1.25": "a step of a sum, done in words",

@@ -90,7 +90,7 @@ REFUSED = {
     "Rock Crow he-is?": "2 objects, Rock and Crow: keep one",
     "Crow keep-flight swap-flight he-is?": "two flight actions, keep-flight and swap-flight: keep",
     "Crow swap-speech swap-speech he-is?": "two speech actions, swap-speech and swap-speech",
-    "Crow disobeys disobeys he-is?": "2 'disobeys' for 0 actions: leave out all but 1, or",
+    "Crow disobeys disobeys he-is?": "2 'disobeys' for 0 actions: leave out all but 1;",
     "disobeys disobeys disobeys Crow keep-flight he-is?": "3 'disobeys' for 1 actions: leave out",
     "Crow disobeys disobeys disobeys swap-flight keep-speech he-is?": "7 words: there are",
 }
