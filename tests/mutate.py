@@ -43,6 +43,7 @@ from helpers import LESSONS
 
 SURVIVORS = Path(__file__).with_name("survivors.json")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
+CONTEXT = 40  # characters shown on either side of a change
 SECONDS = 60  # for what a change can leave running
 DROPPED = {"T", "mT"}
 DROPPED_CALLS = {
@@ -347,11 +348,24 @@ def _slots(here: Lesson) -> list[str]:
 
 
 def difference(code: str, changed: str) -> str:
-    """The first line that a change touches, before and after."""
+    """The first line that a change touches, before and after, from a little before the place."""
     before, after = ast.unparse(ast.parse(code)).splitlines(), changed.splitlines()
     pairs = zip(before, after, strict=False)
-    old, new = next(((a, b) for a, b in pairs if a != b), (before[-1], "(gone)"))
-    return f"{old.strip()}  ->  {new.strip()}"
+    return shortened(*next(((a, b) for a, b in pairs if a != b), (before[-1], "(gone)")))
+
+
+def _in_common(a: str, b: str) -> int:
+    """How many characters two texts share at their start."""
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((k for k, (x, y) in pairs if x != y), min(len(a), len(b)))
+
+
+def shortened(old: str, new: str) -> str:
+    old, new = old.strip(), new.strip()
+    start = max(_in_common(old, new) - CONTEXT, 0)
+    end = _in_common(old[::-1], new[::-1])
+    tail = min(max(end - CONTEXT, 0), len(old) - start, len(new) - start)
+    return "  ->  ".join(text[start : len(text) - tail] for text in (old, new))
 
 
 if __name__ == "__main__":
