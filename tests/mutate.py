@@ -84,6 +84,18 @@ def changes(code: str, slots: list[str]) -> Iterator[str]:
                 yield text
 
 
+def one_change(code: str, draw: random.Random) -> str:
+    """One small change of a longer file, drawn at random."""
+    tree = ast.parse(code)
+    while True:
+        changed = copy.deepcopy(tree)
+        node = draw.choice(list(ast.walk(changed)))
+        if _change(changed, node, draw.randrange(3), []):
+            text = ast.unparse(ast.fix_missing_locations(changed))
+            if text != ast.unparse(tree):
+                return text
+
+
 def _change(tree: ast.AST, node: ast.AST, way: int, slots: list[str]) -> bool:
     """Change a node in the first, second or third way that fits it; False when none does."""
     if isinstance(node, ast.Constant) and way == 0:
@@ -226,13 +238,13 @@ TESTS = {  # what tests a helper, where its name does not tell
 
 
 def helper_changes(sample: int, draw: random.Random, known: dict[str, str]) -> int:
-    """Try drawn changes of the helpers against their tests; print survivors without a reason."""
+    """Try drawn changes of the helpers against their tests; print what survives."""
+    paths = sorted((ROOT / "helpers").glob("*.py"))
+    sizes = [path.stat().st_size for path in paths]
     planned = [
-        (path, changed)
-        for path in sorted((ROOT / "helpers").glob("*.py"))
-        for changed in changes(path.read_text(encoding="utf-8"), [])
+        (path, one_change(path.read_text(encoding="utf-8"), draw))
+        for path in draw.choices(paths, sizes, k=sample)
     ]
-    planned = draw.sample(planned, min(sample, len(planned)))
     survivors = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -245,13 +257,17 @@ def helper_changes(sample: int, draw: random.Random, known: dict[str, str]) -> i
             (folder / "helpers" / path.name).write_text(changed, encoding="utf-8")
             tests = [f"tests/{t}.py" for t in TESTS.get(path.stem, [f"test_{path.stem}"])]
             command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", *tests]
-            if subprocess.run(command, cwd=folder, capture_output=True).returncode == 0:
-                survivors.append(f"{path.stem}: {difference(code, changed)}")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                done = subprocess.run(command, cwd=folder, capture_output=True, timeout=SECONDS)
+                if done.returncode == 0:
+                    survivors.append(f"{path.stem}: {difference(code, changed)}")
+                    print("   ", survivors[-1], flush=True)
             (folder / "helpers" / path.name).write_text(code, encoding="utf-8")
     new = [survivor for survivor in survivors if survivor not in known]
-    print(f"helpers: {len(planned) - len(survivors)} of {len(planned)} drawn changes noticed")
-    for survivor in new:
-        print("   ", survivor)
+    print(
+        f"helpers: {len(planned) - len(survivors)} of {len(planned)} drawn changes noticed, "
+        f"{len(survivors) - len(new)} known survivors, {len(new)} new"
+    )
     return len(new)
 
 
