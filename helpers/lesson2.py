@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers.exercises import Exercise, describe, is_blank, stops
-from helpers.probes import TOLERANCE, differs, first, no_module_class, shape_exercise
+from helpers.probes import TOLERANCE, differs, first, no_dictionary, no_module_class, shape_exercise
 from helpers.shapes import by
 
 BATCH, TOKENS, D_IN, D_OUT, CONTEXT = 3, 5, 4, 2, 8
@@ -63,8 +63,8 @@ clinic = Exercise(
 
 @clinic.demand("One of the four causes for each patient: which is missing?")
 def every_patient_has_a_cause(answer: Any) -> str | None:
-    if not isinstance(answer, dict):
-        return f"the answer is a {type(answer).__name__}, not the dictionary of the stub"
+    if finding := no_dictionary(answer):
+        return finding
     for patient in DIAGNOSES:
         cause = answer.get(patient)
         if is_blank(cause):

@@ -30,7 +30,7 @@ from helpers.hand_built import (
     layout,
     read_out,
 )
-from helpers.probes import TOLERANCE, differs
+from helpers.probes import TOLERANCE, differs, no_dictionary
 from helpers.puzzle import (
     DISOBEYS,
     FLIGHT,
@@ -343,8 +343,8 @@ LENGTHS = {"four words": 4, "six words": 6}
 
 @first_row.demand("One number for each length: how many words share word 0's attention?")
 def two_numbers(answer: Any) -> str | None:
-    if not isinstance(answer, dict):
-        return f"the answer is a {type(answer).__name__}, not the dictionary of the stub"
+    if finding := no_dictionary(answer):
+        return finding
     for length in LENGTHS:
         if is_blank(answer.get(length)):
             return f"there is no weight for {length} yet"
@@ -832,8 +832,8 @@ _SIX = "Flying superhero disobeys swap-speech keep-flight he-is?"
 
 @six_bits.demand("Three bits for each ability: which is missing?")
 def all_bits_are_there(answer: Any) -> str | None:
-    if not isinstance(answer, dict):
-        return f"the answer is a {type(answer).__name__}, not the dictionary of the stub"
+    if finding := no_dictionary(answer):
+        return finding
     for ability in ("flight", "speech"):
         bits = _listed(answer.get(ability))
         if len(bits) != 3 or any(map(is_blank, bits)):
@@ -902,8 +902,8 @@ _PATCHED = "Crow keep-flight disobeys swap-speech he-is?"
 
 @patch.demand("A place, a slot's name and a number: which is missing, or unknown?")
 def a_cell_of_the_stream(answer: Any) -> str | None:
-    if not isinstance(answer, dict):
-        return f"the answer is a {type(answer).__name__}, not the dictionary of the stub"
+    if finding := no_dictionary(answer):
+        return finding
     for key in ("word", "slot", "value"):
         if is_blank(answer.get(key)):
             return f"there is no {key!r} yet"

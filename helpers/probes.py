@@ -32,6 +32,13 @@ def no_module_class(answer: Any) -> str | None:
     return f"the answer is {type(answer).__name__!r}, not a class made from nn.Module"
 
 
+def no_dictionary(answer: Any) -> str | None:
+    """What is wrong with an answer that should be the dictionary of its stub."""
+    if isinstance(answer, dict):
+        return None
+    return f"the answer is a {type(answer).__name__}, not the dictionary of the stub"
+
+
 def shape_exercise(
     number: str, name: str, why: str, shapes: dict[str, tuple[tuple[int, ...], str]]
 ) -> Exercise:
@@ -43,8 +50,8 @@ def shape_exercise(
 
     @exercise.demand("One tuple of whole numbers for each name: which is missing?")
     def all_shapes_are_there(answer: Any) -> str | None:
-        if not isinstance(answer, dict):
-            return f"the answer is a {type(answer).__name__}, not the dictionary of the stub"
+        if finding := no_dictionary(answer):
+            return finding
         for name in shapes:
             given = answer.get(name)
             if is_blank(given):

@@ -479,6 +479,8 @@ SMALL_WRONG = [
     ),
     ("first-row", {"four words": 0.0, "six words": 0.0}, "which word scores higher"),
     ("first-row", {"four words": 0.25, "six words": 0.2}, "which word scores higher"),
+    ("six-bits", (1, 0, 0), "Three bits for each ability"),
+    ("patch", ("keep-flight", 15, 1.0), "which is missing, or unknown"),
     ("six-bits", {**BITS, "speech": (1, 1)}, "Three bits for each ability"),
     ("six-bits", {**BITS, "answer": None}, "Three bits for each ability"),
     ("six-bits", {**BITS, "flight": (0, 0, 0)}, "What can the object do"),
