@@ -36,6 +36,7 @@ WRITTEN_ROW, PLAIN_ROW, TITLE_HEIGHT, AXIS_HEIGHT, LEGEND_HEIGHT = 0.48, 0.36, 0
 CAPTION_WIDTH = 78  # characters
 MAX_WRITTEN = 8  # numbers are written into matrices up to 8 x 8
 SLOT_ROW = 0.31  # inches: a row of the residual stream
+INSIDE = {"in_layout": False}  # what lies inside the axes cannot move them; not to ask saves time
 NEW = "#c8700a"  # the frame around what a layer has written
 
 # Both maps grow steadily lighter or darker, so that they survive greyscale printing,
@@ -210,7 +211,7 @@ def draw_stream_map(
             value = stream[i, j].item()
             if new[i, j]:
                 frame = {"facecolor": "none", "edgecolor": NEW, "linewidth": 2.5}
-                ax.add_patch(Rectangle((i - 0.44, j - 0.4), 0.88, 0.8, **frame))
+                ax.add_patch(Rectangle((i - 0.44, j - 0.4), 0.88, 0.8, **frame, **INSIDE))
             text = rounded(value, decimals)
             if float(text) or new[i, j]:
                 _write(ax, j, i, text, colors(scale(value)), boxed=False)
@@ -301,6 +302,7 @@ def _hatch(ax: Axes, row: int, column: int) -> None:
             edgecolor="#8a8a8a",
             hatch="///",
             linewidth=0,
+            **INSIDE,
         )
     )
 
@@ -318,6 +320,7 @@ def _write(ax: Axes, row: int, column: int, text: str, background: Any, boxed: b
         fontsize=11,
         color="black" if light else "white",
         bbox=box,
+        **INSIDE,
     )
 
 
@@ -341,12 +344,14 @@ def _table(
 
 def _png(figure: Figure) -> bytes:
     """The figure as an indexed PNG: a third of the size, so that a lesson stays light."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
-    drawn, stored = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawn, format="png")
-    with Image.open(drawn) as picture:
-        picture.convert("RGB").quantize(INDEXED_COLORS).save(stored, format="png", optimize=True)
+    canvas, stored = FigureCanvasAgg(figure), io.BytesIO()
+    canvas.draw()
+    size = canvas.get_width_height()
+    picture = Image.frombuffer("RGBA", size, canvas.buffer_rgba()).convert("RGB")
+    picture.quantize(INDEXED_COLORS).save(stored, format="png")
     return stored.getvalue()
 
 
