@@ -114,7 +114,9 @@ def _quiet():
     import torch
 
     dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
+    elsewhere = torch.get_default_device().type != "cpu"
     with (
+        torch.device("cpu") if elsewhere else contextlib.nullcontext(),
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
         warnings.catch_warnings(),

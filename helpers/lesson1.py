@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers.exercises import Exercise, describe, stops
-from helpers.probes import TOLERANCE, differs, first, no_module_class, shape_exercise
+from helpers.probes import TOLERANCE, differs, first, no_module_class, seed, shape_exercise
 from helpers.shapes import by
 from helpers.spies import devices_that_met, leaves_the_device
 
@@ -51,7 +51,7 @@ class _Layers(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        torch.manual_seed(5)
+        seed(5)
         self.token_embed = nn.Embedding(VOCAB, D_MODEL, padding_idx=PAD)
         self.position_embed = nn.Embedding(MAX_LENGTH, D_MODEL)
         self.noise_embed = nn.Linear(1, D_MODEL)
@@ -106,7 +106,7 @@ denoiser_inputs = Exercise(
 
 def _build(answer: type[nn.Module], without: str | None = None) -> nn.Module:
     """A model of the learner's class with known weights; one table may be set to zero."""
-    torch.manual_seed(5)
+    seed(5)
     model = answer(VOCAB, MAX_LENGTH, D_MODEL, PAD)
     draw = torch.Generator().manual_seed(11)
     with torch.no_grad():
@@ -473,7 +473,7 @@ class _NoiseModel(nn.Module):
 
     def __init__(self, way: str) -> None:
         super().__init__()
-        torch.manual_seed(5)
+        seed(5)
         self.way = way
         self.token_embed = nn.Embedding(VOCAB, D_MODEL)
         self.noise_embed = nn.Linear(1, D_MODEL)

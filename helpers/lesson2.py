@@ -15,7 +15,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers.exercises import Exercise, describe, is_blank, stops
-from helpers.probes import TOLERANCE, differs, first, no_dictionary, no_module_class, shape_exercise
+from helpers.probes import (
+    TOLERANCE,
+    differs,
+    first,
+    no_dictionary,
+    no_module_class,
+    seed,
+    shape_exercise,
+)
 from helpers.shapes import by
 
 BATCH, TOKENS, D_IN, D_OUT, CONTEXT = 3, 5, 4, 2, 8
@@ -151,7 +159,7 @@ def _build(
     bias: bool = False,
 ) -> nn.Module:
     """A model of the learner's class with the same weights at each call."""
-    torch.manual_seed(5)
+    seed(5)
     model = answer(d_in, d_out, CONTEXT, dropout, bias)
     with torch.no_grad():
         for layer in (model.W_query, model.W_key, model.W_value):
@@ -562,7 +570,7 @@ def dropout_spares_the_values(answer: type[nn.Module]) -> str | None:
 def _dropped(model: nn.Module, x: Tensor) -> Tensor:
     """The weights of 20 passes in training mode, `[20, 3, 5, 5]`."""
     model.train()
-    torch.manual_seed(3)
+    seed(3)
     weights = torch.stack([model(x)[..., :TOKENS] for _ in range(20)]).detach()
     model.eval()
     return weights
@@ -624,7 +632,7 @@ class _Attention(nn.Module):
 
     def __init__(self, blocked: Tensor, after_softmax: bool = False) -> None:
         super().__init__()
-        torch.manual_seed(5)
+        seed(5)
         self.project = nn.Linear(D_IN, 3 * D_OUT, bias=False)
         self.blocked, self.after_softmax = blocked, after_softmax
 

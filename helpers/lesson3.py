@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -30,7 +30,7 @@ from helpers.hand_built import (
     layout,
     read_out,
 )
-from helpers.probes import TOLERANCE, differs, no_dictionary
+from helpers.probes import TOLERANCE, differs, first, no_dictionary
 from helpers.puzzle import (
     DISOBEYS,
     FLIGHT,
@@ -175,22 +175,29 @@ def _most(row: Tensor) -> str:
     return f"gives words {' and '.join(map(str, places))} the same share, {row.max():.2f} each"
 
 
-def _is_off(value: Tensor, bit: float) -> bool:
+def _is_off(value: float, bit: float) -> bool:
     """True unless a written bit is near what it should be; a leak makes it smaller."""
     room = 0.1 if bit > 0.5 else CLOSE
     return not bit - CLOSE <= value <= bit + room
 
 
-def _written(head: Head, X: Tensor) -> Tensor:
-    return attend(X, head)[1]
+def _attended(head: Head, streams: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
+    """What `attend` gives for each stream; those of one length go through it together."""
+    lengths: dict[int, list[int]] = {}
+    for k, X in enumerate(streams):
+        lengths.setdefault(len(X), []).append(k)
+    found = {}
+    for alike in lengths.values():
+        batch = torch.stack([streams[k] for k in alike])  # [streams, words, d_model]
+        found |= zip(alike, zip(*attend(batch, head), strict=True), strict=True)
+    return [found[k] for k in range(len(streams))]
 
 
 def _other_slots(written: Tensor, slots: Sequence[str], own: Sequence[str]) -> str | None:
     """The name of a slot that a head changes though it is none of its `own`."""
-    for slot, column in zip(slots, written.T, strict=True):
-        if slot not in own and column.abs().max() > CHANGED:
-            return slot
-    return None
+    changed = (written.abs().amax(0) > CHANGED).tolist()
+    pairs = zip(slots, changed, strict=True)
+    return next((slot for slot, has in pairs if has and slot not in own), None)
 
 
 @functools.cache
@@ -215,6 +222,13 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
     @functools.cache
     def streams() -> list[tuple[Sequence[str], Tensor]]:
         return [(words, embed(words, slots)) for words in texts()]
+
+    def tried(answer: Any) -> Iterator[tuple[Sequence[str], Tensor, Tensor]]:
+        """Each text with the head's attention in it and what the head writes."""
+        every = streams()
+        attended = _attended(_head(answer), [X for _, X in every])
+        for (words, _), (weights, written) in zip(every, attended, strict=True):
+            yield words, weights, written
 
     def longest(answer: Any) -> Tensor:
         """The attention in the first text, `[words, words]`."""
@@ -255,13 +269,14 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
 
     @demand("Take that row: with which slot does the word ask, and which slot answers it?")
     def looks_one_back(answer: Any) -> str | None:
-        head = _head(answer)
-        for words, X in streams():
-            weights = attend(X, head)[0]
-            for i in range(1, len(words)):
-                others = torch.cat([weights[i, : i - 1], weights[i, i:]])
-                if weights[i, i - 1] < others.max() + 0.05:
-                    return f"in {' '.join(words)!r}, word {i} {_most(weights[i])}"
+        for words, weights, _ in tried(answer):
+            before = weights.diagonal(-1)  # [words - 1]
+            others = weights[1:].clone()
+            others.diagonal().zero_()
+            missed = before < others.amax(1) + 0.05
+            if missed.any():
+                i = first(missed)[0] + 1
+                return f"in {' '.join(words)!r}, word {i} {_most(weights[i])}"
         return None
 
     @demand(
@@ -269,26 +284,23 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
         "be, so that almost nothing is left for the other words?"
     )
     def is_sharp(answer: Any) -> str | None:
-        head = _head(answer)
-        least = min(float(attend(X, head)[0].diagonal(-1).min()) for _, X in streams())
+        least = min(float(weights.diagonal(-1).min()) for _, weights, _ in tried(answer))
         if least > 1 - leak:
             return None
         return f"one word leaks {1 - least:.5f} of its attention to others than the word before"
 
     @demand("Layer 2 reads previous_word_is_disobey: which slots did this head change?")
     def writes_to_its_slot(answer: Any) -> str | None:
-        head = _head(answer)
-        for _, X in streams():
-            slot = _other_slots(_written(head, X), slots, (NOTE,))
+        for _, _, written in tried(answer):
+            slot = _other_slots(written, slots, (NOTE,))
             if slot:
                 return f"the head changes the slot {slot!r}"
         return None
 
     @demand("Which bit of the word before is carried, and how large must it arrive?")
     def note_arrives(answer: Any) -> str | None:
-        head = _head(answer)
-        for words, X in streams():
-            notes = _written(head, X)[:, slots.index(NOTE)]
+        for words, _, written in tried(answer):
+            notes = written[:, slots.index(NOTE)].tolist()
             for i in range(1, len(words)):
                 expected = float(words[i - 1] == DISOBEYS)
                 if _is_off(notes[i], expected):
@@ -300,9 +312,8 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
 
     @demand("The first word has no predecessor: whom does yours look at?")
     def first_word_has_no_note(answer: Any) -> str | None:
-        head = _head(answer)
-        for words, X in streams():
-            note = _written(head, X)[0, slots.index(NOTE)]
+        for words, _, written in tried(answer):
+            note = written[0, slots.index(NOTE)]
             if words[0] in (*FLIGHT, *SPEECH) and not abs(note) <= 0.5:
                 return f"in {' '.join(words)!r}, the note at word 0 is {note:.2f}"
         return None
@@ -535,11 +546,17 @@ def _questions() -> list[tuple[Sequence[str], Tensor, dict[str, int]]]:
     return found
 
 
+def _asked(answer: Any) -> Iterator[tuple[Sequence[str], Tensor, Tensor, dict[str, int]]]:
+    """Each text, how he-is? attends `[words]`, what the head writes, and the places."""
+    every = _questions()
+    attended = _attended(_head(answer), [X1 for _, X1, _ in every])
+    for (words, _, places), (weights, written) in zip(every, attended, strict=True):
+        yield words, weights[places["question"]], written, places
+
+
 @flight_head.demand("Which slot is 1 at he-is? and nowhere else, and which at the flight action?")
 def question_looks(answer: Any) -> str | None:
-    head = _head(answer)
-    for words, X1, places in _questions():
-        row = attend(X1, head)[0][places["question"]]
+    for words, row, _, _ in _asked(answer):
         if row.max() - row.min() < 0.05:
             return f"in {' '.join(words)!r}, he-is? spreads its attention evenly"
     return None
@@ -549,9 +566,7 @@ def question_looks(answer: Any) -> str | None:
     "Two words put their disobey bit into one number: can you tell afterwards whose it was?"
 )
 def one_action_only(answer: Any) -> str | None:
-    head = _head(answer)
-    for words, X1, places in _questions():
-        row = attend(X1, head)[0][places["question"]]
+    for words, row, _, places in _asked(answer):
         shares = row[places["flight"]], row[places["speech"]]
         if min(shares) > 0.25:
             return (
@@ -563,9 +578,7 @@ def one_action_only(answer: Any) -> str | None:
 
 @flight_head.demand("Which kind of word acts on flight, and which slot marks it?")
 def flight_word_is_found(answer: Any) -> str | None:
-    head = _head(answer)
-    for words, X1, places in _questions():
-        row = attend(X1, head)[0][places["question"]]
+    for words, row, _, places in _asked(answer):
         others = torch.cat([row[: places["flight"]], row[places["flight"] + 1 :]])
         if row[places["flight"]] < others.max() + 0.05:
             return f"in {' '.join(words)!r}, he-is? {_most(row)}"
@@ -577,9 +590,8 @@ def flight_word_is_found(answer: Any) -> str | None:
     "so that almost nothing is left for the other words?"
 )
 def flight_is_sharp(answer: Any) -> str | None:
-    head = _head(answer)
-    for words, X1, places in _questions():
-        share = attend(X1, head)[0][places["question"], places["flight"]]
+    for words, row, _, places in _asked(answer):
+        share = row[places["flight"]]
         if not share >= SHARP:
             return f"in {' '.join(words)!r}, the flight word gets {share:.2f} of the attention"
     return None
@@ -587,10 +599,9 @@ def flight_is_sharp(answer: Any) -> str | None:
 
 @flight_head.demand("The last step reads flight's own slots: which slots did this head change?")
 def flight_slots_only(answer: Any) -> str | None:
-    head = _head(answer)
     own = (SLOTS[SWAP], SLOTS[DISOBEYED])
-    for _, X1, _ in _questions():
-        slot = _other_slots(_written(head, X1), SLOTS, own)
+    for _, _, written, _ in _asked(answer):
+        slot = _other_slots(written, SLOTS, own)
         if slot:
             return f"the head changes the slot {slot!r}"
     return None
@@ -600,24 +611,17 @@ def flight_slots_only(answer: Any) -> str | None:
     "Column k of Wv takes a bit, row k of Wo says where it lands: which bit lands where?"
 )
 def bits_are_not_exchanged(answer: Any) -> str | None:
-    head = _head(answer)
-    exchanged = straight = True
-    for _, X1, places in _questions():
-        found, bits = _two_bits(head, X1, places)
-        straight &= not differs(found, bits, CLOSE)
-        exchanged &= not differs(found, bits.flip(0), CLOSE)
-    if exchanged and not straight:
+    found, bits = _two_bits(answer)
+    if not differs(found, bits.flip(1), CLOSE) and differs(found, bits, CLOSE):
         return "the swap bit lands in is_attr_fly_disobeyed, and the note in is_swap_attr_fly"
     return None
 
 
 @flight_head.demand("Of the right bit, how much must arrive? Which of Wv and Wo changes its size?")
 def bits_arrive_in_full(answer: Any) -> str | None:
-    head = _head(answer)
-    pairs = [_two_bits(head, X1, places) for _, X1, places in _questions()]
-    found, bits = (torch.stack(column) for column in zip(*pairs, strict=True))
+    found, bits = _two_bits(answer)
     size = float((found * bits).sum() / (bits * bits).sum())
-    if differs(found, size * bits, CLOSE) or not _is_off(torch.tensor(size), 1.0):
+    if differs(found, size * bits, CLOSE) or not _is_off(size, 1.0):
         return None
     return f"both bits arrive {size:.2f} times as large as they are at the flight word"
 
@@ -627,11 +631,10 @@ def bits_arrive_in_full(answer: Any) -> str | None:
     "it is a swap, and that it is disobeyed?"
 )
 def both_bits_arrive(answer: Any) -> str | None:
-    head = _head(answer)
-    for words, X1, places in _questions():
-        found, bits = _two_bits(head, X1, places)
-        for slot, value, bit in zip((SWAP, DISOBEYED), found, bits, strict=True):
-            if _is_off(value, float(bit)):
+    found, held = (column.tolist() for column in _two_bits(answer))
+    for (words, _, _), values, bits in zip(_questions(), found, held, strict=True):
+        for slot, value, bit in zip((SWAP, DISOBEYED), values, bits, strict=True):
+            if _is_off(value, bit):
                 return (
                     f"in {' '.join(words)!r}, {SLOTS[slot]} is {value:.2f} at he-is?, "
                     f"where the flight word has {bit:.2f}"
@@ -639,11 +642,17 @@ def both_bits_arrive(answer: Any) -> str | None:
     return None
 
 
-def _two_bits(head: Head, X1: Tensor, places: dict[str, int]) -> tuple[Tensor, Tensor]:
-    """Swap and disobeyed: what the head writes at the question, and what the word holds."""
-    found = _written(head, X1)[places["question"], [SWAP, DISOBEYED]]
-    held = X1[places["flight"], [SLOTS.index("swap_fly"), SLOTS.index(NOTE)]]
-    return found, held
+def _two_bits(answer: Any) -> tuple[Tensor, Tensor]:
+    """Swap and disobeyed in each text, `[texts, 2]`: what is written at the question, and what
+    the flight word holds."""
+    found = [
+        written[places["question"], [SWAP, DISOBEYED]] for _, _, written, places in _asked(answer)
+    ]
+    held = [
+        X1[places["flight"], [SLOTS.index("swap_fly"), SLOTS.index(NOTE)]]
+        for _, X1, places in _questions()
+    ]
+    return torch.stack(found), torch.stack(held)
 
 
 # --------------------------------------------------------------------------------------
@@ -766,7 +775,7 @@ def _first_wrong(
     """The first setting of the six bits for which an output is off by more than `room`."""
     settings = list(product(bits, repeat=6))
     Y = _network(answer, torch.stack([_at_question(six, place, note) for six in settings]))
-    for six, outputs in zip(settings, Y, strict=True):
+    for six, outputs in zip(settings, Y.tolist(), strict=True):
         for value, three, name in zip(
             outputs, (six[:3], six[3:]), ("flight", "speech"), strict=True
         ):

@@ -20,6 +20,11 @@ def differs(a: Tensor, b: Tensor, tolerance: float = TOLERANCE) -> bool:
     )
 
 
+def seed(number: int) -> None:
+    """Seed what is drawn on the CPU. `torch.manual_seed` notes the stack for each GPU as well."""
+    torch.default_generator.manual_seed(number)
+
+
 def first(mask: Tensor) -> tuple[int, ...]:
     """The place of the first true entry."""
     return tuple(mask.nonzero()[0].tolist())

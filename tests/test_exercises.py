@@ -86,6 +86,15 @@ def test_an_answer_cannot_change_torch_for_the_others(exercise):
     assert torch.get_default_dtype() == torch.float32
 
 
+def test_the_learners_default_device_does_not_matter_and_stays(exercise):
+    torch.set_default_device("meta")
+    try:
+        assert exercise.judge(lambda x: x + torch.full((), x)).state == "right"
+        assert torch.get_default_device().type == "meta"
+    finally:
+        torch.set_default_device(None)
+
+
 def test_a_missing_kernel_is_not_taken_for_a_stub(exercise):
     verdict = exercise.judge(lambda x: torch.tensor([x]).softmax(-1))
     assert verdict.state == "wrong"
