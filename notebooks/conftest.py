@@ -15,10 +15,12 @@ from __future__ import annotations
 import base64
 import copy
 import difflib
+import gc
 import io
 import os
 import re
 
+import kernels
 import numpy as np
 import pytest
 from nbval.plugin import IPyNbCell, NbCellError, coalesce_streams
@@ -37,10 +39,26 @@ LONGEST_LIST = 12
 _current = {"item": None}
 
 
+def pytest_configure(config):
+    """Have Linux fork the kernels from one warm process, see `tests/kernels.py`."""
+    if config.option.collectonly:
+        return
+    if "WARM_KERNELS" not in os.environ:
+        stop = kernels.start()
+        os.environ["WARM_KERNELS"] = "yes" if stop else "no"
+        config.add_cleanup(stop or (lambda: None))
+    if os.environ["WARM_KERNELS"] == "yes":
+        config.option.nbval_current_env = False  # but the kernel that the notebook names
+
+
 def pytest_collection_modifyitems(items):
     cells = [item for item in items if isinstance(item, IPyNbCell)]
     in_order = iter(sorted(cells, key=lambda item: (str(item.parent.path), item.cell_num)))
     items[:] = [next(in_order) if isinstance(item, IPyNbCell) else item for item in items]
+
+
+def pytest_collection_finish():
+    gc.freeze()  # torch and all else that is loaded by now stays: spares long looks through it
 
 
 @pytest.hookimpl(wrapper=True)
@@ -97,7 +115,7 @@ def stored_faults(item):
     if counts != list(range(1, len(counts) + 1)):
         return f"the notebook was not run once, from top to bottom: counts {counts}"
     if item.options["check_exception"] and not has_error(cell.outputs):
-        return "tagged raises-exception, but no error is stored"
+        return "its tag says that it raises, but no error is stored"
     return None
 
 
@@ -154,10 +172,8 @@ def picture_fault(stored, computed):
 
 def blocks(png):
     """A PNG in base64 as the mean shade of its blocks, `[rows, columns, 3]`."""
-    picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB"), float)
-    rows, columns = (size // BLOCK for size in picture.shape[:2])
-    picture = picture[: rows * BLOCK, : columns * BLOCK]
-    return picture.reshape(rows, BLOCK, columns, BLOCK, 3).mean(axis=(1, 3))
+    picture = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")
+    return np.asarray(picture.reduce(BLOCK), float)
 
 
 def pytest_assertrepr_compare(config, op, left, right):

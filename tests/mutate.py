@@ -291,6 +291,8 @@ def digits(number: int, draw: random.Random) -> str:
         for part in ("helpers", "notebooks"):
             shutil.copytree(ROOT / part, folder / part)
         shutil.copy(ROOT / "pyproject.toml", folder)
+        (folder / "tests").mkdir()
+        shutil.copy(ROOT / "tests/kernels.py", folder / "tests")
         (path,) = (folder / "notebooks").glob(f"{number:02}_*.ipynb")
         path.write_text(json.dumps(changed), encoding="utf-8")
         command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-rf", "--color=no", str(path)]

@@ -83,6 +83,7 @@ def jupyterlab(tmp_path_factory):
     command = [sys.executable, "-m", "jupyterlab", "notebooks", "--no-browser", "--allow-root"]
     command += [f"--port={port}", "--port-retries=0", "--IdentityProvider.token="]
     environment = {**os.environ, "JUPYTERLAB_SETTINGS_DIR": str(home / "settings")}
+    environment.pop("JUPYTER_PATH", None)  # a kernel as a learner starts it
     log = (home / "log").open("w")
     lab = subprocess.Popen(command, cwd=home, env=environment, stdout=log, stderr=log)
     address = f"http://127.0.0.1:{port}"
