@@ -4,7 +4,7 @@ from itertools import permutations, product
 
 import pytest
 import torch
-from lessons import cells, lesson, run_cells, source
+from lessons import transformer
 
 from helpers import hand_built
 from helpers.puzzle import FLIGHT, OBJECTS, SPEECH, orderings, read, rule, sentences
@@ -12,9 +12,7 @@ from helpers.puzzle import FLIGHT, OBJECTS, SPEECH, orderings, read, rule, sente
 
 @pytest.fixture(scope="module")
 def names():
-    """What the lesson has defined when its core path ends."""
-    ids = [cell["id"] for cell in cells(lesson(3), "code") if "check(" not in source(cell)]
-    return run_cells(3, *ids[ids.index("tools") : ids.index("explain") + 1])
+    return transformer()
 
 
 def heads(names):

@@ -1,12 +1,13 @@
 """The rules in `notebooks/conftest.py`: each kind of damage fails and names its cell."""
 
 import base64
+import contextlib
 import io
 import json
+import os
 import re
 import shutil
-import subprocess
-import sys
+from unittest import mock
 
 import pytest
 from lessons import ROOT
@@ -39,7 +40,7 @@ def picture(part, alt="a square"):
     }
 
 
-def code(cell_id, count, text, *outputs, tags=()):
+def code(cell_id, text, *outputs, count=None, tags=()):
     return {
         "cell_type": "code",
         "execution_count": count,
@@ -55,94 +56,117 @@ HEADING = {"cell_type": "markdown", "id": "heading", "metadata": {}, "source": [
 PRINT = 'print("weights", 0.3300, 0.6700)'
 FINE = stream("weights 0.33 0.67\n")
 
-# What is in the notebook, and what the report must say.
-DAMAGE = {
-    "intact": ([code("a", 1, PRINT, FINE), code("b", 2, SHOW.format(png(60)), picture(60))], None),
-    "redrawn-slightly": ([code("a", 1, SHOW.format(png(61)), picture(60))], None),
-    "digit": (
-        [code("a", 1, PRINT, stream("weights 0.33 0.66\n"))],
-        r"cell 'a' \(In\[1\], section 'Part one'\)[\s\S]*"
-        r"line 1, number 2: stored 0.66, computed 0.67",
+# Damaged cells and what the report must say of each, None when it must pass.
+DAMAGED_CELLS = [
+    (code("intact", PRINT, FINE), None),
+    (code("picture", SHOW.format(png(60)), picture(60)), None),
+    (code("redrawn-slightly", SHOW.format(png(61)), picture(60)), None),
+    (
+        code("digit", PRINT, stream("weights 0.33 0.66\n")),
+        r"differ[\s\S]*line 1, number 2: stored 0.66, computed 0.67",
     ),
-    "cleared": ([code("a", None, PRINT), code("b", 1, PRINT, FINE)], r"cell 'a'.*never run"),
-    "order": (
-        [code("a", 2, PRINT, FINE), code("b", 1, PRINT, FINE)],
-        r"cell 'a'.*not run once, from top to bottom: counts \[2, 1\]",
+    (
+        code("no-longer-raises", "pass", ERROR, tags=["raises-exception"]),
+        r"Cell outputs differ[\s\S]*'ename'",
     ),
-    "no-longer-raises": (
-        [code("a", 1, "pass", ERROR, tags=["raises-exception"])],
-        r"cell 'a'.*Cell outputs differ[\s\S]*'ename'",
+    (
+        code("error-not-stored", 'raise ValueError("no")', tags=["raises-exception"]),
+        "no error is stored",
     ),
-    "error-not-stored": (
-        [code("a", 1, 'raise ValueError("no")', tags=["raises-exception"])],
-        r"cell 'a'.*no error is stored",
+    (
+        code("picture-replaced", SHOW.format(png(60)), picture(110)),
+        "the picture looks different",
     ),
-    "picture-replaced": (
-        [code("a", 1, SHOW.format(png(60)), picture(110))],
-        r"cell 'a'.*the picture looks different",
+    (
+        code(
+            "picture-dropped",
+            SHOW.format(png(60)),
+            {**picture(60), "data": {"text/plain": ["twin"]}},
+        ),
+        r"outputs: stored \['text/plain'\], computed \['image/png \+ ",
     ),
-    "picture-dropped": (
-        [
-            code("a", 1, SHOW.format(png(60)), {**picture(60), "data": {"text/plain": ["twin"]}}),
-        ],
-        r"cell 'a'.*outputs: stored \['text/plain'\], computed \['image/png \+ ",
+    (code("no-alt-text", SHOW.format(png(60)), picture(60, "")), "without alt"),
+    (
+        code("other-alt-text", SHOW.format(png(60)), picture(60, "a circle")),
+        "stored 'a circle', computed 'a square'",
     ),
-    "no-alt-text": (
-        [code("a", 1, SHOW.format(png(60)), picture(60, ""))],
-        r"cell 'a'.*without alt",
-    ),
-    "other-alt-text": (
-        [code("a", 1, SHOW.format(png(60)), picture(60, "a circle"))],
-        r"cell 'a'.*stored 'a circle', computed 'a square'",
-    ),
-    "uncompared-number": (
-        [code("a", 1, PRINT, stream("weights 9.9 0.1\n"), tags=["nbval-ignore-output"])],
+    (
+        code(
+            "uncompared-number",
+            PRINT,
+            stream("weights 9.9 0.1\n"),
+            tags=["nbval-ignore-output"],
+        ),
         None,
     ),
-    "uncompared-text": (
-        [code("a", 1, PRINT, stream("weight 9.9 0.1\n"), tags=["nbval-ignore-output"])],
-        r"cell 'a'.*apart from numbers: stored .*weight #",
+    (
+        code("uncompared-text", PRINT, stream("weight 9.9 0.1\n"), tags=["nbval-ignore-output"]),
+        "apart from numbers: stored .*weight #",
     ),
-    "raises": (
-        [code("a", 1, "1 / 0", FINE), code("b", 2, "print(1)", FINE)],
-        r"cell 'a'.*exception[\s\S]*ZeroDivisionError",
-    ),
-}
+    (code("raises", "1 / 0", FINE), r"exception[\s\S]*ZeroDivisionError"),
+    (code("after-the-error", "print(1)", FINE), None),
+]
+# A notebook that was not run from top to bottom, and what the report must say of each cell.
+OUT_OF_ORDER = [
+    (code("cleared", PRINT), "never run"),
+    (code("second", PRINT, FINE, count=2), r"not run once, .*: counts \[None, 2, 1\]"),
+    (code("first", PRINT, FINE, count=1), r"not run once, .*: counts \[None, 2, 1\]"),
+]
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """What the suite says about one notebook for each kind of damage, in one run."""
+    """What the suite says about all the damage, in one run."""
     folder = tmp_path_factory.mktemp("damaged")
     shutil.copy(ROOT / "notebooks" / "conftest.py", folder)
+    counted = [{**cell, "execution_count": n} for n, (cell, _) in enumerate(DAMAGED_CELLS, 1)]
+    write(folder / "cells.ipynb", counted)
+    write(folder / "order.ipynb", [cell for cell, _ in OUT_OF_ORDER])
+    without = [f"-pno:{plugin}" for plugin in ("cacheprovider", "xdist", "hypothesispytest")]
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    alone = ["-c", str(folder / "pytest.ini"), "--color=no", *without]
+    with contextlib.redirect_stdout(io.StringIO()) as out, mock.patch.dict(os.environ):
+        os.environ.setdefault("WARM_KERNELS", "no")
+        pytest.main(["--nbval", "--nbval-current-env", "-rs", *alone, str(folder)])
+    return out.getvalue()
+
+
+def write(path, cells):
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    for name, (cells, _) in DAMAGE.items():
-        notebook = {"cells": [HEADING, *cells], "metadata": {"kernelspec": kernel}}
-        text = json.dumps({**notebook, "nbformat": 4, "nbformat_minor": 5})
-        (folder / f"{name}.ipynb").write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-rs", "."]
-    run = subprocess.run(
-        [*command, "-p", "no:cacheprovider", "-o", "addopts=", "--color=no"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
+    notebook = {"cells": [HEADING, *cells], "metadata": {"kernelspec": kernel}}
+    text = json.dumps({**notebook, "nbformat": 4, "nbformat_minor": 5})
+    path.write_text(text, encoding="utf-8")
+
+
+def told_of(report, cell):
+    """The part of the report on one cell, empty when it passed."""
+    parts = re.findall(
+        r"^_+ [\w-]+.ipynb::Cell (?:.|\n)*?(?=\n_{5,} |\n=====)", report, re.MULTILINE
     )
-    return run.stdout
+    return "\n".join(part for part in parts if f"cell '{cell}' (In[" in part)
 
 
-@pytest.mark.parametrize("name", DAMAGE)
-def test_damage_is_noticed_and_its_place_is_named(report, name):
-    told = DAMAGE[name][1]
-    parts = re.findall(rf"_+ {name}.ipynb::Cell (?:.|\n)*?(?=\n_{{5,}} |\n=====)", report)
-    failures = [part for part in parts if "failed" in part]
-    heading = f" {name}.ipynb"
+@pytest.mark.parametrize(("cell", "told"), DAMAGED_CELLS, ids=[c["id"] for c, _ in DAMAGED_CELLS])
+def test_damage_to_a_cell_is_noticed_and_its_place_is_named(report, cell, told):
+    number = [c for c, _ in DAMAGED_CELLS].index(cell)
+    assert f"cells.ipynb::Cell {number} " in report or told is None, report
+    part = told_of(report, cell["id"])
     if told is None:
-        assert failures == []
-        assert f"FAILED{heading}" not in report
+        assert not part
     else:
-        assert re.search(told, "\n".join(failures)), report
+        place = rf"cell '{cell['id']}' \(In\[{number + 1}\], section 'Part one'\).*"
+        assert re.search(place + told, part), report
+
+
+@pytest.mark.parametrize(("cell", "told"), OUT_OF_ORDER, ids=[c["id"] for c, _ in OUT_OF_ORDER])
+def test_cells_that_were_not_run_in_order_are_noticed(report, cell, told):
+    assert re.search(told, told_of(report, cell["id"])), report
 
 
 def test_the_rest_of_a_broken_notebook_is_skipped(report):
-    assert "cell 'a' (In[1], section 'Part one') raised, so the rest" in report
+    assert "cell 'raises' (In[13], section 'Part one') raised, so the rest" in report
+
+
+def test_nothing_else_fails(report):
+    failed = sum(told is not None for _, told in DAMAGED_CELLS) + len(OUT_OF_ORDER)
+    assert f" {failed} failed, 4 passed, 1 skipped" in report, report
