@@ -119,8 +119,7 @@ def draw_heat_map(
     for ax, (title, matrix) in zip(axes, matrices.items(), strict=True):
         ax.imshow(matrix.detach().numpy(), cmap=colors, norm=scale, aspect="auto")
         ax.set_title(title, fontsize=14)
-        ax.set_xticks(range(len(columns)), columns, rotation=slant, ha=anchor)
-        ax.tick_params(labelbottom=ax is axes[-1])
+        ax.set_xticks([])
         ax.set_yticks(range(len(rows)), rows)
         ax.tick_params(labelsize=12, length=0)
         ax.set_ylabel(row_axis, fontsize=13)
@@ -133,6 +132,7 @@ def draw_heat_map(
                     value = matrix[i, j].item()
                     background = (1.0, 1.0, 1.0) if hatched else colors(scale(value))
                     _write(ax, i, j, rounded(value, decimals), background, hatched)
+    axes[-1].set_xticks(range(len(columns)), columns, rotation=slant, ha=anchor)
     axes[-1].set_xlabel(column_axis, fontsize=13)
     if not written:
         legend = figure.colorbar(axes[-1].images[0], ax=axes, orientation="horizontal", aspect=40)

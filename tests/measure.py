@@ -1,11 +1,12 @@
 """What the lessons and their tests cost on this machine; prints, and asserts nothing.
 
-python tests/measure.py lessons    # seconds of each section, peak memory of each kernel
+python tests/measure.py lessons    # seconds to the first output and of each section, memory
 python tests/measure.py suite      # the tests against the floor, starting torch once a lesson
 """
 
 from __future__ import annotations
 
+import os
 import re
 import statistics
 import subprocess
@@ -20,22 +21,27 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from lessons import NOTEBOOKS, ROOT
 
 PEAK = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-TIMES = 3
+TIMES = 5
 
 
 def lessons() -> None:
     for path in NOTEBOOKS:
-        seconds, peak = run(path)
-        print(f"\n{path.stem}: {sum(seconds.values()):.1f} s, peak {peak / 1e6:.2f} GB")
+        seconds, first, peak = run(path)
+        print(
+            f"\n{path.stem}: {sum(seconds.values()):.1f} s, the first output after {first:.1f} s, "
+            f"peak {peak / 1e6:.2f} GB"
+        )
         for section, spent in seconds.items():
             print(f"{spent:6.1f} s  {section}")
 
 
-def run(path: Path) -> tuple[dict[str, float], float]:
-    """Seconds for each section of a lesson, and its kernel's peak memory in kB (on Linux)."""
+def run(path: Path) -> tuple[dict[str, float], float, float]:
+    """Seconds for each section of a lesson, seconds until a cell after the setup has printed
+    something, and the kernel's peak memory in kB (on Linux)."""
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(notebook, resources={"metadata": {"path": path.parent}})
     seconds: dict[str, float] = {}
+    first = 0.0
     section = "start of the kernel"
     begin = time.perf_counter()
     with client.setup_kernel():
@@ -44,15 +50,19 @@ def run(path: Path) -> tuple[dict[str, float], float]:
                 client.execute_cell(cell, index)
             seconds[section] = seconds.get(section, 0.0) + time.perf_counter() - begin
             begin = time.perf_counter()
+            if not first and cell.get("outputs") and cell.id != "setup":
+                first = sum(seconds.values())
             for heading in re.findall(r"^## (.*)$", cell.source, re.M)[:1]:
                 section = heading
         notebook.cells.append(nbformat.v4.new_code_cell(PEAK))
         last = client.execute_cell(notebook.cells[-1], len(notebook.cells) - 1)
-    return seconds, float(last.outputs[0].text)
+    return seconds, first, float(last.outputs[0].text)
 
 
 def suite() -> None:
-    """Medians of a few runs in turn, so that a busy machine slows all alike."""
+    """Medians of a few runs in turn, so that a busy machine slows all alike; compiled modules
+    are kept between runs, as they are by default."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     torch = [sys.executable, "-c", "import torch"]
     pytest = [sys.executable, "-m", "pytest", "-q", "-m", "not browser"]
     spent: dict[str, list[float]] = {"floor": [], "notebooks": [], "all but the browser": []}
@@ -63,7 +73,8 @@ def suite() -> None:
     floor = statistics.median(spent["floor"])
     for what, times in spent.items():
         middle = statistics.median(times)
-        print(f"{what:<20} {middle:6.1f} s  {middle / floor:4.1f} x the floor")
+        spread = f"{min(times):.1f} to {max(times):.1f} s"
+        print(f"{what:<20} {middle:5.1f} s ({spread})  {middle / floor:.2f} x the floor")
 
 
 def timed(command: list[str]) -> float:
