@@ -4,14 +4,16 @@
     python tests/mutate.py 3                  # one lesson
     python tests/mutate.py 3 --sample 40      # some of its changes, drawn anew each week
     python tests/mutate.py 3 --cells gather   # the changes of some cells
-    python tests/mutate.py --helpers 60       # so many changes of the helpers, against their tests
+    python tests/mutate.py --helpers          # the helpers, all changes
+    python tests/mutate.py --helpers --sample 60
 
 Two families. *Outputs*: one digit, drawn anew each week, is changed in every stored output, and
 the real suite is run: each of these cells must fail. *Code*: constants, axes, operators, dropped
 steps, swapped slot names, deleted statements; each changed cell and those after it are run until
 one prints something else than is stored. What is left over is compared with `survivors.json`,
 where each known survivor has its reason; any other makes the command fail. A changed helper
-must fail one of its own tests. Needs a system that can fork.
+must fail one of its own tests or, if none of these, a cell of a lesson. Needs a system that can
+fork.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import ast
 import contextlib
 import copy
 import datetime
+import importlib
 import io
 import json
 import os
@@ -32,11 +35,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 os.environ |= {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import kernels
 from lessons import ROOT, cells, lesson, source
 
 from helpers import LESSONS
@@ -70,9 +74,15 @@ SWAPPED = {
 def changes(code: str, slots: list[str]) -> Iterator[str]:
     """Each small change of a cell, as code. `slots` are names that are exchanged in pairs."""
     tree = ast.parse(code)
-    count = sum(1 for _ in ast.walk(tree))
+    hints = {
+        id(part)
+        for node in ast.walk(tree)
+        for hint in (getattr(node, "annotation", None), getattr(node, "returns", None))
+        if hint
+        for part in ast.walk(hint)
+    }
     seen = {ast.unparse(tree)}
-    for place in range(count):
+    for place in [k for k, node in enumerate(ast.walk(tree)) if id(node) not in hints]:
         for way in range(3):
             changed = copy.deepcopy(tree)
             node = next(n for k, n in enumerate(ast.walk(changed)) if k == place)
@@ -84,16 +94,12 @@ def changes(code: str, slots: list[str]) -> Iterator[str]:
                 yield text
 
 
-def one_change(code: str, draw: random.Random) -> str:
-    """One small change of a longer file, drawn at random."""
-    tree = ast.parse(code)
-    while True:
-        changed = copy.deepcopy(tree)
-        node = draw.choice(list(ast.walk(changed)))
-        if _change(changed, node, draw.randrange(3), []):
-            text = ast.unparse(ast.fix_missing_locations(changed))
-            if text != ast.unparse(tree):
-                return text
+def changes_of_file(code: str) -> Iterator[str]:
+    """Each small change of a longer file, as code: one of its top-level statements changes."""
+    statements = [ast.unparse(statement) for statement in ast.parse(code).body]
+    for k, statement in enumerate(statements):
+        for changed in changes(statement, []):
+            yield "\n".join([*statements[:k], changed, *statements[k + 1 :]])
 
 
 def _change(tree: ast.AST, node: ast.AST, way: int, slots: list[str]) -> bool:
@@ -227,48 +233,105 @@ def in_a_child(run) -> bool | None:
 # ------------------------------------------------------------------ the helpers
 TESTS = {  # what tests a helper, where its name does not tell
     "__init__": ["test_exercises"],
-    "hand_built": ["test_lesson3_model"],
+    "hand_built": ["test_lesson3_model", "test_lesson3_exercises"],
     "lesson1": ["test_lesson1_exercises"],
     "lesson2": ["test_lesson2_exercises"],
     "lesson3": ["test_lesson3_exercises"],
-    "probes": ["test_lesson1_exercises", "test_lesson2_exercises"],
+    "probes": ["test_lesson1_exercises", "test_lesson2_exercises", "test_lesson3_exercises"],
     "setup_cell": ["test_links"],
-    "spies": ["test_shapes"],
+    "spies": ["test_shapes", "test_lesson1_exercises"],
 }
+ALWAYS_LOADED = ("torch", "torch._dynamo", "hypothesis", "matplotlib.figure", "pytest")
 
 
-def helper_changes(sample: int, draw: random.Random, known: dict[str, str]) -> int:
-    """Try drawn changes of the helpers against their tests; print what survives."""
-    paths = sorted((ROOT / "helpers").glob("*.py"))
-    sizes = [path.stat().st_size for path in paths]
-    planned = [
-        (path, one_change(path.read_text(encoding="utf-8"), draw))
-        for path in draw.choices(paths, sizes, k=sample)
+def helper_changes(sample: int | None, draw: random.Random, known: dict[str, str]) -> int:
+    """Try changes of the helpers against their tests, then the lessons; print what survives."""
+    begin = time.perf_counter()
+    unchanged = [
+        (path, path.read_text(encoding="utf-8")) for path in sorted((ROOT / "helpers").glob("*.py"))
     ]
-    survivors = []
+    planned = [(path, changed) for path, code in unchanged for changed in changes_of_file(code)]
+    if sample and sample < len(planned):
+        planned = draw.sample(planned, sample)
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # what is compiled could be an earlier change
+    for module in ALWAYS_LOADED:
+        importlib.import_module(module)
+    stop = kernels.start()
+    os.environ["WARM_KERNELS"] = "yes" if stop else "no"
+    left = planned
+    for tests in (own_tests, lambda _: ["../notebooks"]):
+        if len(survivors_of(unchanged, tests)) < len(unchanged):
+            sys.exit("the tests fail on helpers that are not changed")
+        left = survivors_of(left, tests)
+    if stop:
+        stop()
+    survivors = [
+        f"{path.stem}: {difference(path.read_text(encoding='utf-8'), changed)}"
+        for path, changed in left
+    ]
+    return report("helpers", len(planned), survivors, known, begin)
+
+
+def own_tests(path: Path) -> list[str]:
+    return TESTS.get(path.stem, [f"test_{path.stem}"])
+
+
+Planned = list[tuple[Path, str]]
+
+
+def survivors_of(planned: Planned, tests: Callable[[Path], list[str]]) -> Planned:
+    """The changes that these tests let pass; as many at a time as the machine has cores."""
+    left: Planned = []
+    running: dict[int, tuple[Path, str, Path]] = {}
+
+    def wait() -> Path:
+        child, status = os.wait()
+        path, changed, folder = running.pop(child)
+        if os.waitstatus_to_exitcode(status) == 0:
+            left.append((path, changed))
+        return folder
+
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for part in ("helpers", "notebooks", "tests", ".github"):
-            shutil.copytree(ROOT / part, folder / part)
-        for part in ("pyproject.toml", "README.md", "requirements.txt"):
-            shutil.copy(ROOT / part, folder)
+        folders = [copied(Path(name, str(k))) for k in range(os.cpu_count() or 1)]
         for path, changed in planned:
-            code = path.read_text(encoding="utf-8")
-            (folder / "helpers" / path.name).write_text(changed, encoding="utf-8")
-            tests = [f"tests/{t}.py" for t in TESTS.get(path.stem, [f"test_{path.stem}"])]
-            command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", *tests]
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                done = subprocess.run(command, cwd=folder, capture_output=True, timeout=SECONDS)
-                if done.returncode == 0:
-                    survivors.append(f"{path.stem}: {difference(code, changed)}")
-                    print("   ", survivors[-1], flush=True)
-            (folder / "helpers" / path.name).write_text(code, encoding="utf-8")
-    new = [survivor for survivor in survivors if survivor not in known]
-    print(
-        f"helpers: {len(planned) - len(survivors)} of {len(planned)} drawn changes noticed, "
-        f"{len(survivors) - len(new)} known survivors, {len(new)} new"
-    )
-    return len(new)
+            folder = folders.pop() if folders else wait()
+            child = os.fork()
+            if child == 0:
+                try_change(folder, path, changed, tests(path))
+            running[child] = path, changed, folder
+        while running:
+            wait()
+    return left
+
+
+def copied(folder: Path) -> Path:
+    """A copy of the project for one change at a time."""
+    for part in ("helpers", "notebooks", "tests", ".github"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("pyproject.toml", "README.md", "requirements.txt"):
+        shutil.copy(ROOT / part, folder)
+    return folder
+
+
+def try_change(folder: Path, path: Path, changed: str, tests: list[str]) -> None:
+    """Run tests on a changed helper and leave this process, with 0 when they pass."""
+    import pytest
+
+    signal.alarm(SECONDS)
+    sys.dont_write_bytecode = True
+    silent = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(silent, stream)
+    for module in list(sys.modules):
+        if module.split(".")[0] in ("helpers", "lessons", "kernels"):
+            del sys.modules[module]
+    sys.path[:] = [p for p in sys.path if not Path(p).resolve().is_relative_to(ROOT)]
+    shutil.copytree(ROOT / "helpers", folder / "helpers", dirs_exist_ok=True)
+    (folder / "helpers" / path.name).write_text(changed, encoding="utf-8")
+    os.chdir(folder)
+    places = [str(folder / "tests" / (t if "/" in t else f"{t}.py")) for t in tests]
+    how = ["-q", "-x", "-n", "0", "--assert=plain", "-p", "no:cacheprovider"]
+    os._exit(int(pytest.main([*how, *places])))
 
 
 # ------------------------------------------------------------------ the command
@@ -307,7 +370,7 @@ def main() -> int:
     parser.add_argument("lesson", type=int, nargs="*", help="numbers of lessons; all, if none")
     parser.add_argument("--sample", type=int, help="at most so many changes of code a lesson")
     parser.add_argument("--cells", nargs="*", help="only the changes of these cells")
-    parser.add_argument("--helpers", type=int, help="so many changes of the helpers instead")
+    parser.add_argument("--helpers", action="store_true", help="the helpers, not the lessons")
     arguments = parser.parse_args()
     import IPython.display
 
@@ -317,7 +380,7 @@ def main() -> int:
     week = datetime.date.today().isocalendar()
     draw = random.Random(f"{week.year}-{week.week}")
     if arguments.helpers:
-        return 1 if helper_changes(arguments.helpers, draw, known.get("helpers", {})) else 0
+        return 1 if helper_changes(arguments.sample, draw, known.get("helpers", {})) else 0
     for number in arguments.lesson or LESSONS:
         if not arguments.cells:
             print(f"lesson {number}: {digits(number, draw)}")
@@ -345,11 +408,18 @@ def code_changes(
             if at == place and in_a_child(lambda at=at, c=changed: here.notices(at, c)) is False:
                 survivors.append(f"{cell['id']}: {difference(source(cell), changed)}")
         here.prints(source(cell))
+    return report(f"lesson {number}", len(planned), survivors, known, begin)
+
+
+def report(
+    what: str, planned: int, survivors: list[str], known: dict[str, str], begin: float
+) -> int:
+    """Print the score and the survivors without a reason; their number."""
     new = [survivor for survivor in survivors if survivor not in known]
-    caught = len(planned) - len(survivors)
+    caught = planned - len(survivors)
     print(
-        f"lesson {number}: {caught} of {len(planned)} changes of code noticed "
-        f"({caught / max(len(planned), 1):.1%}), {len(survivors) - len(new)} known survivors, "
+        f"{what}: {caught} of {planned} changes of code noticed "
+        f"({caught / max(planned, 1):.1%}), {len(survivors) - len(new)} known survivors, "
         f"{len(new)} new; {time.perf_counter() - begin:.0f} s"
     )
     for survivor in new:
