@@ -269,7 +269,7 @@ def helper_changes(sample: int | None, draw: random.Random, known: dict[str, str
         f"{path.stem}: {difference(path.read_text(encoding='utf-8'), changed)}"
         for path, changed in left
     ]
-    return report("helpers", len(planned), survivors, known, begin)
+    return report("helpers", len(planned), survivors, known, begin, whole=not sample)
 
 
 def own_tests(path: Path) -> list[str]:
@@ -408,13 +408,20 @@ def code_changes(
             if at == place and in_a_child(lambda at=at, c=changed: here.notices(at, c)) is False:
                 survivors.append(f"{cell['id']}: {difference(source(cell), changed)}")
         here.prints(source(cell))
-    return report(f"lesson {number}", len(planned), survivors, known, begin)
+    whole = not (arguments.sample or arguments.cells)
+    return report(f"lesson {number}", len(planned), survivors, known, begin, whole)
 
 
 def report(
-    what: str, planned: int, survivors: list[str], known: dict[str, str], begin: float
+    what: str,
+    planned: int,
+    survivors: list[str],
+    known: dict[str, str],
+    begin: float,
+    whole: bool,
 ) -> int:
-    """Print the score and the survivors without a reason; their number."""
+    """Print the score, the survivors without a reason and, of a whole run, reasons without a
+    survivor; return the number of the first."""
     new = [survivor for survivor in survivors if survivor not in known]
     caught = planned - len(survivors)
     print(
@@ -424,6 +431,8 @@ def report(
     )
     for survivor in new:
         print("   ", survivor)
+    for survivor in known.keys() - set(survivors) if whole else ():
+        print("    noticed now, or gone:", survivor)
     return len(new)
 
 
