@@ -37,7 +37,7 @@ def start() -> Callable[[], None] | None:
     """Have Jupyter ask a server for the kernel `python3`; what stops it, None where none can be."""
     if sys.platform != "linux":
         return None
-    folder = tempfile.TemporaryDirectory()
+    folder = tempfile.TemporaryDirectory(dir="/tmp")  # a socket's path has 107 characters at most
     address = f"{folder.name}/socket"
     spec = Path(folder.name, "kernels", "python3", "kernel.json")
     spec.parent.mkdir(parents=True)
