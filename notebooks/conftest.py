@@ -21,10 +21,8 @@ import os
 import re
 
 import kernels
-import numpy as np
 import pytest
 from nbval.plugin import IPyNbCell, NbCellError, coalesce_streams
-from PIL import Image
 
 # The kernels inherit these; no MPLBACKEND, which would hide figures.
 os.environ.setdefault("PYTHONHASHSEED", "0")
@@ -164,7 +162,7 @@ def picture_fault(stored, computed):
     old, new = (blocks(output.data["image/png"]) for output in (stored, computed))
     if old.shape != new.shape:
         return f"picture size in blocks: stored {old.shape}, computed {new.shape}"
-    difference = np.abs(old - new).max()
+    difference = abs(old - new).max()
     if difference > LARGEST_DIFFERENCE:
         return f"the picture looks different: a part of it by {difference:.0f} of 255 shades"
     return None
@@ -172,6 +170,9 @@ def picture_fault(stored, computed):
 
 def blocks(png):
     """A PNG in base64 as the mean shade of its blocks, `[rows, columns, 3]`."""
+    import numpy as np  # here: the process that starts the workers need not wait for it
+    from PIL import Image
+
     picture = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")
     return np.asarray(picture.reduce(BLOCK), float)
 
