@@ -6,6 +6,7 @@ import contextlib
 import functools
 import io
 import json
+import os
 import re
 from pathlib import Path
 from unittest import mock
@@ -14,6 +15,7 @@ from helpers import figures, judge
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+FINDINGS = Path(__file__).with_name("findings.json")
 DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)
 
 
@@ -89,10 +91,21 @@ def answers(number: int) -> dict[str, str]:
 
 
 def assert_wrong(exercise: str, answer: object, question: str) -> None:
-    """The checker calls an answer wrong, tells a finding, and asks a fitting question."""
+    """The checker calls an answer wrong, tells the stored finding, and asks a fitting question.
+
+    Findings are stored in `findings.json`, by test and question, without the words of torch's
+    own errors. With the variable STORE_FINDINGS set, what is found now is stored.
+    """
     verdict = judge(exercise, answer)
     assert verdict.state == "wrong"
     finding, asked = verdict.message.split("\nAsk yourself: ")
-    assert finding
     assert question
     assert question in asked, verdict.message
+    finding = re.sub(r"(\w+Error): .*", r"\1", finding)
+    test = os.environ["PYTEST_CURRENT_TEST"].partition("tests/")[2].removesuffix(" (call)")
+    stored = json.loads(FINDINGS.read_text(encoding="utf-8"))
+    if "STORE_FINDINGS" in os.environ:
+        stored.setdefault(test, {})[question] = finding
+        text = json.dumps(stored, indent=1, sort_keys=True, ensure_ascii=False)
+        FINDINGS.write_text(text + "\n", encoding="utf-8")
+    assert finding == stored.get(test, {}).get(question), verdict.message

@@ -446,7 +446,7 @@ def _slots(here: Lesson) -> list[str]:
 
 def difference(code: str, changed: str) -> str:
     """The first line that a change touches, before and after, from a little before the place."""
-    before, after = ast.unparse(ast.parse(code)).splitlines(), changed.splitlines()
+    before, after = (ast.unparse(ast.parse(text)).splitlines() for text in (code, changed))
     pairs = zip(before, after, strict=False)
     return shortened(*next(((a, b) for a, b in pairs if a != b), (before[-1], "(gone)")))
 

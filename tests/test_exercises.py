@@ -1,10 +1,12 @@
 """The exercise engine and the two doors to it, `check` and `judge`."""
 
+import warnings
+
 import pytest
 import torch
 
 import helpers
-from helpers.exercises import Exercise, Tally, Verdict
+from helpers.exercises import Exercise, Tally, Verdict, shorten
 
 
 def twice(answer):
@@ -74,6 +76,32 @@ def test_an_answer_within_itself_is_wrong_and_long_findings_are_cut(exercise):
     endless.append(endless)
     assert exercise.judge(endless).state == "wrong"
     assert len(exercise.judge(lambda x: "y" * 10_000).message) < 400
+    assert shorten("y" * 150) == "y" * 150
+    assert shorten("y" * 151) == "y" * 148 + " …"
+
+
+def test_an_answer_runs_under_the_same_conditions_everywhere(exercise):
+    seen = []
+
+    def answer(x):
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+        one = torch.ones(2, 2, requires_grad=True)
+        product = one @ one
+        seen.append((product.dtype, product.requires_grad, torch.get_num_threads()))
+        return x + x
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.inference_mode(), torch.autocast("cpu"):
+            verdict = exercise.judge(answer)
+        assert (torch.get_num_threads(), torch.get_default_dtype()) == (2, torch.float64)
+    finally:
+        torch.set_num_threads(threads)
+        torch.set_default_dtype(torch.float32)
+    assert verdict.state == "right", verdict.message
+    assert set(seen) == {(torch.float32, True, 1)}
 
 
 def test_an_answer_cannot_change_torch_for_the_others(exercise):

@@ -1,10 +1,13 @@
 """Lesson 3's checker against right answers in many forms and wrong answers of many kinds."""
 
+import math
+import re
+
 import pytest
 import torch
 from lessons import answers, assert_wrong, run_cells, solutions
 
-from helpers import judge
+from helpers import judge, lesson3
 from helpers.hand_built import SLOTS, layout
 
 NAMES = run_cells(
@@ -608,3 +611,63 @@ def test_the_learners_default_dtype_and_threads_do_not_matter_and_stay():
     finally:
         torch.set_default_dtype(torch.float32)
     assert torch.get_num_threads() == threads
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ([0.25, 0.25, 0.25, 0.25], "spreads its attention evenly"),
+        ([0.1, 0.7, 0.1, 0.1], "looks most at word 1"),
+        ([0.44, 0.42, 0.13, 0.01], "gives words 0 and 1 the same share, 0.44 each"),
+        ([0.44, 0.37, 0.18, 0.01], "looks most at word 0"),
+    ],
+)
+def test_a_row_of_attention_is_told_in_words(row, told):
+    assert lesson3._most(torch.tensor(row)) == told
+
+
+def test_a_missing_note_is_told_with_the_word_before_it():
+    message = judge("previous-word-head", previous(Wv=by_slot(1))).message
+    words, place, before = re.match(
+        r"in '(.*)', the note at word (\d) is 0.00, and the word before it is '(.*)'", message
+    ).groups()
+    assert before == "disobeys" == words.split()[int(place) - 1]
+
+
+def test_a_wrong_parity_is_told_with_all_six_bits():
+    message = judge("parity", WRONG_PARITY["steps too steep for a leak"][0]).message
+    told = re.match(r"flight \((.*)\), speech \((.*)\): the speech output is \d", message)
+    assert [len(bits.split(", ")) for bits in told.groups()] == [3, 3], message
+
+
+TOLD = [
+    (
+        "previous-word-head",
+        previous(Wq=previous()[0][:5]),
+        "Wq has shape (5, 6), not (22, its width)",
+    ),
+    ("previous-word-head", previous(Wq=AHEAD), "row 2 of the pattern has 1.00 in column 3"),
+    ("previous-word-head", previous(Wq=ITSELF), "row 2 of the pattern has 1.00 in column 2"),
+    ("previous-word-head", previous(Wq=EARLIER), "words 0 to 3 the same share, 0.25 each"),
+    ("previous-word-head", previous(Wq=SHORT), "word 5 spreads its attention evenly"),
+    (
+        "previous-word-head",
+        previous(Wq=previous()[0] / 8),
+        f"one word leaks {5 / (5 + math.exp(3 / 6**0.5)):.5f} of",
+    ),
+    ("six-bits", {**BITS, "answer": "Plane"}, "there is no object called 'Plane'"),
+    ("patch", {**PATCH, "slot": None}, "there is no 'slot' yet"),
+    ("patch", {**PATCH, "slot": "note"}, "there is no slot 'note'"),
+    (
+        "patch",
+        {**PATCH, "slot": "previous_word_disobey"},
+        "there is no slot 'previous_word_disobey'; 'previous_word_is_disobey' is near",
+    ),
+    ("patch", {**PATCH, "word": 5}, "there is no word 5; the places are 0 to 4"),
+    ("patch", {**PATCH, "value": 101.0}, "101.0 is no number of the size that a stream holds"),
+]
+
+
+@pytest.mark.parametrize(("exercise", "answer", "told"), TOLD)
+def test_what_is_told_names_the_place_and_the_number(exercise, answer, told):
+    assert told in judge(exercise, answer).message

@@ -1,5 +1,6 @@
 """One place names repository and ref; the setup cell finds or fetches the helpers."""
 
+import json
 import os
 import re
 import shutil
@@ -83,6 +84,9 @@ def test_moving_there_and_back_changes_every_file_and_then_nothing(copied):
         if name != "setup_cell.py" and not name.endswith(".ipynb"):
             assert b"not.published.yet" not in text, name
     assert b'REPOSITORY, REF = "some-one/lessons", "v1.2"' in moved["setup_cell.py"]
+    for path in copied.glob("notebooks/*.ipynb"):
+        (cell,) = (c for c in json.loads(path.read_bytes())["cells"] if c["id"] == links.SETUP_ID)
+        assert source(cell) + "\n" == moved["setup_cell.py"].decode()
     assert all(b"some-one/lessons/blob/v1.2/" in t for n, t in moved.items() if "ipynb" in n)
     assert move(copied, "some-one/lessons", "v1.2").stdout == "nothing to change\n"
     repository, ref = links.place()

@@ -87,6 +87,8 @@ def test_the_spy_sees_the_largest_tensor_and_only_that():
     assert largest_tensor(lambda: (x @ x.T).sum()) == 8 * 8 * 4
     assert largest_tensor(torch.mm, x.T, x) == 4 * 4 * 4
     assert largest_tensor(lambda: None) == 0
+    assert largest_tensor(x.sort, dim=1) == 8 * 4 * 8  # the second of two results: int64
+    assert largest_tensor(lambda: torch.sum(x, 1, dtype=torch.float64)) == 8 * 8
 
 
 def test_the_spy_sees_devices_that_meet_where_meta_is_silent():
@@ -94,6 +96,10 @@ def test_the_spy_sees_devices_that_meet_where_meta_is_silent():
     assert devices_that_met(table, torch.arange(4)) == ["embedding: cpu meets meta"]
     assert devices_that_met(table, torch.arange(4).to("meta")) == []
     assert devices_that_met(table, torch.arange(4, device="meta")) == []
+    assert devices_that_met(torch.mul, table.weight, torch.tensor(2.0)) == []  # no axes: moved
+    parts = [torch.zeros(2), torch.zeros(2, device="meta")]
+    assert devices_that_met(torch.cat, parts) == ["cat: cpu meets meta"]
+    assert devices_that_met(torch.cat, tuple(parts)) == ["cat: cpu meets meta"]
 
 
 def test_the_quick_spy_sees_what_is_made_without_a_device():
