@@ -327,6 +327,14 @@ def run_solution(name):
     return names[answers(1)[name]]
 
 
+def second_level_only(model, x_t, t):
+    """Changes one level and compares all other texts."""
+    other = t.clone()
+    other[1] += 0.1
+    others = [k for k in range(len(t)) if k != 1]
+    return not torch.equal(model(x_t, t)[others], model(x_t, other)[others])
+
+
 SMALL_WRONG = {
     "batch for positions": ("three-shapes", {**SHAPES, "position": (3, 5, 7)}, "two texts"),
     "no axis for the noise": ("three-shapes", {**SHAPES, "noise": (3, 7)}, "One vector for each"),
@@ -358,6 +366,7 @@ SMALL_WRONG = {
     "always": ("noise-axis", lambda model, x_t, t: True, "which must stand still"),
     "any text moves": ("noise-axis", any_text_moves, "which must stand still"),
     "one place, one level": ("noise-axis", first_level_only, "another one's changes"),
+    "one level, not the last": ("noise-axis", second_level_only, "All of them"),
     "shape only": (
         "noise-axis",
         lambda model, x_t, t: model(x_t, t).shape[0] != len(t),

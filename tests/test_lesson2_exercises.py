@@ -414,6 +414,7 @@ SMALL_WRONG = {
     "A blamed on the transpose": ("clinic", {**CAUSES, "A": "transpose"}, "sets that width"),
     "B blamed on a layer": ("clinic", {**CAUSES, "B": "projection"}, "how many tokens ask"),
     "E blamed on the transpose": ("clinic", {**CAUSES, "E": "transpose"}, "any row"),
+    "C left open": ("clinic", {**CAUSES, "C": None}, "which is missing"),
     "a cause of one's own": ("clinic", {**CAUSES, "C": "softmax"}, "which is missing"),
     "diagonal blocked": ("future-mask", lambda n: torch.ones(n, n).triu(0), "look at itself"),
     "past blocked": ("future-mask", lambda n: torch.ones(n, n).tril(-1), "future of row 0"),
@@ -438,6 +439,11 @@ SMALL_WRONG = {
             )
         ),
         "All of them",
+    ),
+    "the mask looked at": (
+        "peek-test",
+        lambda model, x: not model.blocked[0, 1:].all(),
+        "What else does a future token take part in",
     ),
     "shape only": ("peek-test", lambda model, x: model(x).shape != x.shape, "before* the changed"),
     "input changed": ("peek-test", lambda model, x: bool(x.mul_(2).sum()), "that it is lent"),

@@ -336,6 +336,15 @@ WRONG_PARITY = {
         ),
         "three slots of its own",
     ),
+    "reads flight's swap": (
+        network(
+            [0.0, 1.0, 2.0],
+            [1.0, -2.0, 2.0],
+            speak=SPEAK + by_slot(1, is_swap_attr_fly=(0, 1.0)),
+        ),
+        "three slots of its own",
+    ),
+    "W1 too short": ((THREE[0][:5], *THREE[1:]), "what sizes must"),
     "reads the place": (
         network([0.0, 1.0, 2.0], [1.0, -2.0, 2.0], fly=FLY + by_slot(1, pos5=(0, 1.0))),
         "three slots of its own",
