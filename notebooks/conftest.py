@@ -49,7 +49,10 @@ def pytest_configure(config):
         config.option.nbval_current_env = False  # but the kernel that the notebook names
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items):
+    """Put the cells back in order, after whatever else has had its turn."""
+    yield
     cells = [item for item in items if isinstance(item, IPyNbCell)]
     in_order = iter(sorted(cells, key=lambda item: (str(item.parent.path), item.cell_num)))
     items[:] = [next(in_order) if isinstance(item, IPyNbCell) else item for item in items]
