@@ -44,7 +44,8 @@ def pytest_configure(config):
     if "WARM_KERNELS" not in os.environ:
         stop = kernels.start()
         os.environ["WARM_KERNELS"] = "yes" if stop else "no"
-        config.add_cleanup(stop or (lambda: None))
+        if stop:
+            config.add_cleanup(stop)
     if os.environ["WARM_KERNELS"] == "yes":
         config.option.nbval_current_env = False  # but the kernel that the notebook names
 

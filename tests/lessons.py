@@ -99,6 +99,7 @@ def assert_wrong(exercise: str, answer: object, question: str) -> None:
     verdict = judge(exercise, answer)
     assert verdict.state == "wrong"
     finding, asked = verdict.message.split("\nAsk yourself: ")
+    assert finding
     assert question
     assert question in asked, verdict.message
     finding = re.sub(r"(\w+Error): .*", r"\1", finding)

@@ -259,7 +259,7 @@ def helper_changes(sample: int | None, draw: random.Random, known: dict[str, str
     stop = kernels.start()
     os.environ["WARM_KERNELS"] = "yes" if stop else "no"
     left = planned
-    for tests in (own_tests, lambda _: ["../notebooks"]):
+    for tests in (own_tests, lambda _: ["notebooks"]):
         if len(survivors_of(unchanged, tests)) < len(unchanged):
             sys.exit("the tests fail on helpers that are not changed")
         left = survivors_of(left, tests)
@@ -273,7 +273,7 @@ def helper_changes(sample: int | None, draw: random.Random, known: dict[str, str
 
 
 def own_tests(path: Path) -> list[str]:
-    return TESTS.get(path.stem, [f"test_{path.stem}"])
+    return [f"tests/{name}.py" for name in TESTS.get(path.stem, [f"test_{path.stem}"])]
 
 
 Planned = list[tuple[Path, str]]
@@ -329,9 +329,8 @@ def try_change(folder: Path, path: Path, changed: str, tests: list[str]) -> None
     shutil.copytree(ROOT / "helpers", folder / "helpers", dirs_exist_ok=True)
     (folder / "helpers" / path.name).write_text(changed, encoding="utf-8")
     os.chdir(folder)
-    places = [str(folder / "tests" / (t if "/" in t else f"{t}.py")) for t in tests]
     how = ["-q", "-x", "-n", "0", "--assert=plain", "-p", "no:cacheprovider"]
-    os._exit(int(pytest.main([*how, *places])))
+    os._exit(int(pytest.main([*how, *tests])))
 
 
 # ------------------------------------------------------------------ the command
