@@ -351,7 +351,11 @@ def _png(figure: Figure) -> bytes:
     canvas.draw()
     size = canvas.get_width_height()
     picture = Image.frombuffer("RGBA", size, canvas.buffer_rgba()).convert("RGB")
-    picture.quantize(INDEXED_COLORS).save(stored, format="png")
+    indexed = picture.quantize(INDEXED_COLORS, method=Image.Quantize.FASTOCTREE)
+    palette, white = indexed.getpalette(), 3 * indexed.getpixel((0, 0))
+    palette[white : white + 3] = [255] * 3  # this quick method makes it 254
+    indexed.putpalette(palette)
+    indexed.save(stored, format="png")
     return stored.getvalue()
 
 

@@ -14,16 +14,22 @@ from torch.utils._python_dispatch import TorchDispatchMode
 MAKERS = {"arange", "empty", "eye", "full", "linspace", "ones", "rand", "randn", "tensor", "zeros"}
 
 
+class _OperationSpy(TorchDispatchMode):
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # torch's own switch; otherwise it loads its compiler here, for a second
+
+
 def devices_that_met(run: Callable[..., Any], *args: Any) -> list[str]:
     """The operations in `run(...)` that met tensors on two devices, in words.
 
-    Meant for the meta device, which accepts such meetings where a GPU refuses them.
+    Meant for the meta device, which accepts many such meetings where a GPU refuses them.
     Numbers in tensors without axes are left out: torch moves those by itself. A call that
     raises (a guard that reads values cannot on meta) is told up to there.
     """
     met: list[str] = []
 
-    class Spy(TorchDispatchMode):
+    class Spy(_OperationSpy):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             name = str(func).removeprefix("aten.").split(".")[0]
             parts = [p for a in args for p in (a if isinstance(a, list | tuple) else [a])]
@@ -65,7 +71,7 @@ def largest_tensor(run: Callable[..., Any], *args: Any, **kwargs: Any) -> int:
     """
     sizes = [0]
 
-    class Spy(TorchDispatchMode):
+    class Spy(_OperationSpy):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             result = func(*args, **(kwargs or {}))
             results = result if isinstance(result, list | tuple) else [result]

@@ -39,6 +39,7 @@ _current = {"item": None}
 
 def pytest_configure(config):
     """Have Linux fork the kernels from one warm process, see `tests/kernels.py`."""
+    gc.disable()  # until all is loaded: looking through it again and again takes a tenth longer
     if config.option.collectonly:
         return
     if "WARM_KERNELS" not in os.environ:
@@ -61,6 +62,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish():
     gc.freeze()  # torch and all else that is loaded by now stays: spares long looks through it
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -26,9 +26,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-# The first use of torch's meta device loads torch._dynamo.
 LOADED = (
-    *("ipykernel.kernelapp", "ipykernel.debugger", "torch", "torch._dynamo"),
+    *("ipykernel.kernelapp", "ipykernel.debugger", "torch"),
     *("matplotlib.figure", "matplotlib.backends.backend_agg", "PIL.PngImagePlugin"),
 )
 
@@ -63,9 +62,11 @@ def start() -> Callable[[], None] | None:
 def serve(descriptor: int) -> None:
     """Fork a kernel for each connection, until whoever started this closes its end of stdin."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the copies
+    gc.disable()  # what is loaded stays: neither this process nor a copy needs to look through it
     for module in LOADED:
         importlib.import_module(module)
-    gc.freeze()  # what is loaded stays: no copy needs to look through it
+    gc.freeze()
+    gc.enable()
     with socket.socket(fileno=descriptor) as listening:
         while sys.stdin not in select.select([listening, sys.stdin], [], [])[0]:
             connection, _ = listening.accept()

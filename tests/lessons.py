@@ -11,11 +11,16 @@ import re
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
+import torch
+from torch import Tensor
+
 from helpers import figures, judge
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 FINDINGS = Path(__file__).with_name("findings.json")
+ROOM = {torch.float32: (1.3e-6, 1e-5), torch.float64: (1e-7, 1e-7)}  # as in torch.testing
 DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)
 
 
@@ -88,6 +93,24 @@ def answers(number: int) -> dict[str, str]:
     """The Python name that each exercise's `check` cell hands in."""
     code = "\n".join(map(source, cells(lesson(number), "code")))
     return dict(re.findall(r'check\("([\w-]+)", (\w+)\)', code))
+
+
+def assert_close(
+    found: Tensor, expected: Tensor, rtol: float | None = None, atol: float | None = None
+) -> None:
+    """The tensors have one shape and dtype and agree up to rounding, without nan.
+
+    `torch.testing` has the like, but loads half a second of modules when it is first used.
+    """
+    relative, absolute = ROOM[found.dtype]
+    np.testing.assert_allclose(
+        found.detach().numpy(),
+        expected.detach().numpy(),
+        relative if rtol is None else rtol,
+        absolute if atol is None else atol,
+        equal_nan=False,
+        strict=True,
+    )
 
 
 def assert_wrong(exercise: str, answer: object, question: str) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 from lessons import ROOT
-from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from PIL import Image
 
 from helpers import figures
@@ -19,6 +18,14 @@ from helpers import figures
 WEIGHTS = torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0]])
 BLOCKED = torch.tensor([[0, 1, 1], [0, 0, 1]])
 LABELS = {"rows": ["a", "b"], "columns": ["x", "y", "z"]}
+
+
+@pytest.fixture(scope="module")
+def plt_colors():
+    """matplotlib's colors, loaded by the worker that draws and not by every other."""
+    from matplotlib import colors
+
+    return colors
 
 
 @pytest.fixture
@@ -93,13 +100,13 @@ def test_large_matrices_have_a_color_legend_in_place_of_numbers():
     assert legend.get_xlim() == (ax.images[0].norm.vmin, ax.images[0].norm.vmax)
 
 
-def test_numbers_stand_out_from_their_background():
+def test_numbers_stand_out_from_their_background(plt_colors):
     steps = torch.linspace(0, 1, 6).reshape(2, 3)
     for signed in (False, True):
         (ax,) = draw({"steps": steps}, signed=signed).axes
         colors = ax.images[0].cmap(ax.images[0].norm(steps.numpy().flatten()))
         for text, color in zip(ax.texts, colors, strict=True):
-            assert contrast(to_rgb(text.get_color()), color[:3]) >= 4.5
+            assert contrast(plt_colors.to_rgb(text.get_color()), color[:3]) >= 4.5
 
 
 def contrast(one, other):
@@ -114,8 +121,9 @@ def contrast(one, other):
 
 
 @pytest.mark.parametrize("colors", [figures.WEIGHTS, figures.SIGNED])
-def test_color_maps_are_monotone_in_grey(colors):
-    rgb = LinearSegmentedColormap.from_list("", colors)(np.linspace(0, 1, 101))[:, :3]
+def test_color_maps_are_monotone_in_grey(colors, plt_colors):
+    drawn = plt_colors.LinearSegmentedColormap.from_list("", colors)
+    rgb = drawn(np.linspace(0, 1, 101))[:, :3]
     steps = np.diff(rgb @ [0.299, 0.587, 0.114])
     assert (steps > 0).all() or (steps < 0).all()
 
@@ -256,9 +264,9 @@ SEEN = {
 
 
 @pytest.mark.parametrize("way", SEEN)
-def test_what_is_new_stands_out_from_low_and_high_however_it_is_seen(way):
+def test_what_is_new_stands_out_from_low_and_high_however_it_is_seen(way, plt_colors):
     def seen(color):
-        linear = np.array(to_rgb(color)) ** 2.2
+        linear = np.array(plt_colors.to_rgb(color)) ** 2.2
         return (SEEN[way] @ linear).clip(0, 1) ** (1 / 2.2)
 
     for background in (figures.WEIGHTS[0], figures.WEIGHTS[1], figures.WEIGHTS[-1]):

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from lessons import run_cells
+from lessons import assert_close, run_cells
 
 from helpers.spies import devices_that_met
 
@@ -27,7 +27,7 @@ def test_it_is_the_sum_of_three_lookups_written_out():
         for j in range(4):
             token = model.token_embed.weight[IDS[b, j]]
             level = model.noise_embed.weight[:, 0] * LEVELS[b] + model.noise_embed.bias
-            torch.testing.assert_close(h[b, j], token + model.position_embed.weight[j] + level)
+            assert_close(h[b, j], token + model.position_embed.weight[j] + level)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
@@ -38,7 +38,7 @@ def test_levels_in_any_dtype_and_as_a_column_are_converted(dtype, given, column)
     levels = torch.tensor([0, 1, 1]).to(given)
     h = model(IDS, levels.reshape(3, 1) if column else levels)
     assert h.dtype == dtype
-    torch.testing.assert_close(h, model(IDS, levels.to(dtype)))
+    assert torch.equal(h, model(IDS, levels.to(dtype)))
 
 
 @pytest.mark.parametrize(("batch", "length"), [(0, 4), (2, 0), (1, 1), (4, 7), (5, 5)])
@@ -69,9 +69,18 @@ def test_bad_input_names_the_value_and_the_fix(ids, levels, told):
 
 
 def test_everything_made_inside_follows_the_input():
+    model = module()
+    expected = model(IDS, LEVELS)
+    with torch.device("meta"):
+        assert torch.equal(model(IDS, LEVELS), expected)
+        assert devices_that_met(model, IDS, LEVELS) == []
+
+
+def test_the_guards_let_tensors_without_data_pass():
     model = module().to("meta")
-    assert model(IDS.to("meta"), LEVELS).device.type == "meta"
-    assert devices_that_met(model, IDS.to("meta"), LEVELS) == []
+    model.guard(IDS.to("meta"))
+    column = model.level_column(LEVELS.to("meta"), 3, model.token_embed.weight.double())
+    assert (column.shape, column.dtype, column.device.type) == ((3, 1), torch.float64, "meta")
 
 
 def test_padding_keeps_its_zero_row_and_gets_no_gradient():

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from lessons import run_cells
+from lessons import assert_close, run_cells
 from torch.nn import functional as F
 
 CausalAttention = run_cells(2, "tools", "class")["CausalAttention"]
@@ -38,7 +38,7 @@ def test_published_values_for_the_book_batch():
     model = CausalAttention(3, 2, 6, 0.0)
     out = model(torch.stack((BOOK, BOOK)))
     assert out.shape == (2, 6, 2)
-    torch.testing.assert_close(out, PUBLISHED.expand(2, 6, 2), atol=5e-5, rtol=0)
+    assert_close(out, PUBLISHED.expand(2, 6, 2), atol=5e-5, rtol=0)
 
 
 def test_layers_are_created_in_the_promised_order():
@@ -60,7 +60,7 @@ def test_agrees_with_torchs_own_attention(dtype, batch, tokens, bias):
     x = texts(batch, tokens, dtype=dtype)
     q, k, v = model.W_query(x), model.W_key(x), model.W_value(x)
     expected = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-    torch.testing.assert_close(model(x), expected)
+    assert_close(model(x), expected)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_context_of_one_takes_one_token_only():
 def test_non_contiguous_input_is_welcome():
     model = CausalAttention(4, 2, 8, 0.0)
     x = texts().transpose(0, 1)
-    torch.testing.assert_close(model(x), model(x.contiguous()))
+    assert_close(model(x), model(x.contiguous()))
 
 
 def test_the_mask_travels_and_is_not_learned():

@@ -4,7 +4,7 @@ from itertools import permutations, product
 
 import pytest
 import torch
-from lessons import transformer
+from lessons import assert_close, transformer
 
 from helpers import hand_built
 from helpers.puzzle import FLIGHT, OBJECTS, SPEECH, orderings, read, rule, sentences
@@ -42,7 +42,7 @@ def test_a_batch_gives_each_sentence_what_it_gets_alone(names):
     together = names["solve"](some)
     for words, found in zip(some, together, strict=True):
         alone = names["transformer"](names["embed"](names["numbers"](words)))[-1]
-        torch.testing.assert_close(found, alone[words.index("he-is?")], atol=1e-6, rtol=0)
+        assert_close(found, alone[words.index("he-is?")], atol=1e-6, rtol=0)
 
 
 def test_what_stands_in_the_padding_changes_nothing(names):

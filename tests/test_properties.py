@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lessons import run_cells, transformer
+from lessons import assert_close, run_cells, transformer
 
 from helpers import judge
 from helpers.exercises import NOT_ATTEMPTED, RIGHT, WRONG
@@ -44,9 +44,9 @@ def test_denoiser_inputs_are_linear_in_t_and_each_text_is_its_own(
     h = model(x_t, t)
     assert h.shape == (batch, length, d_model)
     at_0, at_1 = model(x_t, 0 * t), model(x_t, 0 * t + 1)
-    torch.testing.assert_close(h, at_0 + t[:, None, None] * (at_1 - at_0))
+    assert_close(h, at_0 + t[:, None, None] * (at_1 - at_0))
     turned = model(x_t.flip(0), t.flip(0))
-    torch.testing.assert_close(turned, h.flip(0))
+    assert_close(turned, h.flip(0))
     transposed = x_t.T.contiguous().T
     assert torch.equal(model(transposed, t), h)
 
@@ -73,13 +73,13 @@ def test_attention_is_causal_and_each_text_is_its_own(batch, tokens, d_in, d_out
     out = model(x)
     assert out.shape == (batch, tokens, d_out)
     assert out.isfinite().all()
-    torch.testing.assert_close(model(x.flip(0)), out.flip(0))
-    torch.testing.assert_close(model(x.mT.contiguous().mT), out)
+    assert_close(model(x.flip(0)), out.flip(0))
+    assert_close(model(x.mT.contiguous().mT), out)
     for cut in range(tokens):
         changed = x.clone()
         changed[:, cut:] = draw(seed + 1, batch, tokens - cut, d_in, dtype=torch.float64)
-        torch.testing.assert_close(model(changed)[:, :cut], out[:, :cut])
-        torch.testing.assert_close(model(x[:, :cut]), out[:, :cut])
+        assert_close(model(changed)[:, :cut], out[:, :cut])
+        assert_close(model(x[:, :cut]), out[:, :cut])
 
 
 @any_case
@@ -92,7 +92,7 @@ def test_attention_weights_are_shares(tokens, d_in, seed, size):
         model.W_value.weight.zero_()
         model.W_value.bias.fill_(1.0)
     out = model(size * draw(seed, 2, tokens, d_in, dtype=torch.float64))
-    torch.testing.assert_close(out, torch.ones_like(out))
+    assert_close(out, torch.ones_like(out))
 
 
 @any_case
@@ -147,9 +147,9 @@ def test_without_positions_attention_follows_the_words(names, order, seed):
     X = names["word_table"][names["numbers"](order)]
     for head in names["HEADS"]:
         weights, written = names["attend"](X, head)
-        torch.testing.assert_close(weights.sum(-1), torch.ones(5))
+        assert_close(weights.sum(-1), torch.ones(5))
         turn = torch.randperm(5, generator=torch.Generator().manual_seed(seed))
-        torch.testing.assert_close(names["attend"](X[turn], head)[1], written[turn])
+        assert_close(names["attend"](X[turn], head)[1], written[turn])
 
 
 @any_case
