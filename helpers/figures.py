@@ -105,10 +105,10 @@ def draw_heat_map(
     """The figure that `heat_map` displays, for those who want to look into it."""
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
-    finite = torch.cat([m[m.isfinite()].flatten() for m in matrices.values()])
-    top = max(finite.abs().max().item(), 1e-9) if len(finite) else 1.0
+    finite = torch.cat([torch.zeros(1), *(m[m.isfinite()].flatten() for m in matrices.values())])
+    top = max(finite.abs().max().item(), 1e-9)
     colors = LinearSegmentedColormap.from_list("ours", SIGNED if signed else WEIGHTS)
-    scale = Normalize(-top if signed else min(0.0, finite.min().item()), top)
+    scale = Normalize(-top if signed else finite.min().item(), top)
 
     written = max(len(rows), len(columns)) <= MAX_WRITTEN
     row_height = WRITTEN_ROW if written else PLAIN_ROW
@@ -308,8 +308,8 @@ def _hatch(ax: Axes, row: int, column: int) -> None:
 
 
 def _write(ax: Axes, row: int, column: int, text: str, background: Any, boxed: bool) -> None:
-    red, green, blue, *_ = background
-    light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.55
+    red, green, blue = (part**2.2 for part in background[:3])  # from sRGB to linear light
+    light = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18  # black and white stand out alike
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0} if boxed else None
     ax.text(
         column,
@@ -343,11 +343,17 @@ def _table(
 
 
 def _png(figure: Figure) -> bytes:
-    """The figure as an indexed PNG: a third of the size, so that a lesson stays light."""
+    """The figure as an indexed PNG: a third of the size, so that a lesson stays light.
+
+    It names the matplotlib that drew it: another version may draw a little differently.
+    """
+    import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
+    from PIL.PngImagePlugin import PngInfo
 
-    canvas, stored = FigureCanvasAgg(figure), io.BytesIO()
+    canvas, stored, made_by = FigureCanvasAgg(figure), io.BytesIO(), PngInfo()
+    made_by.add_text("Software", f"matplotlib {matplotlib.__version__}")
     canvas.draw()
     size = canvas.get_width_height()
     picture = Image.frombuffer("RGBA", size, canvas.buffer_rgba()).convert("RGB")
@@ -355,7 +361,7 @@ def _png(figure: Figure) -> bytes:
     palette, white = indexed.getpalette(), 3 * indexed.getpixel((0, 0))
     palette[white : white + 3] = [255] * 3  # this quick method makes it 254
     indexed.putpalette(palette)
-    indexed.save(stored, format="png")
+    indexed.save(stored, format="png", pnginfo=made_by)
     return stored.getvalue()
 
 

@@ -31,8 +31,9 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 os.environ.pop("MPLBACKEND", None)
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|inf|nan)")
-BLOCK = 48  # pixels: finer differences (fonts, antialiasing) belong to a matplotlib version
-LARGEST_DIFFERENCE = 15  # of 255 shades, in any block
+# Pixels of a block, and by how many of 255 shades the means of two may differ: for pictures by
+# one matplotlib and by two, where finer differences (fonts, antialiasing) belong to the version.
+SAME_MAKER, OTHER_MAKER = (12, 6), (48, 15)
 LONGEST_LIST = 12
 _current = {"item": None}
 
@@ -165,22 +166,30 @@ def picture_fault(stored, computed):
         return "a picture is stored without alt text"
     if old_alt != new_alt:
         return f"alt text: stored {old_alt!r}, computed {new_alt!r}"
-    old, new = (blocks(output.data["image/png"]) for output in (stored, computed))
+    old, new = (opened(output.data["image/png"]) for output in (stored, computed))
+    same_maker = old.info.get("Software") == new.info.get("Software")
+    block, largest_difference = SAME_MAKER if same_maker else OTHER_MAKER
+    old, new = blocks(old, block), blocks(new, block)
     if old.shape != new.shape:
         return f"picture size in blocks: stored {old.shape}, computed {new.shape}"
     difference = abs(old - new).max()
-    if difference > LARGEST_DIFFERENCE:
+    if difference > largest_difference:
         return f"the picture looks different: a part of it by {difference:.0f} of 255 shades"
     return None
 
 
-def blocks(png):
-    """A PNG in base64 as the mean shade of its blocks, `[rows, columns, 3]`."""
-    import numpy as np  # here: the process that starts the workers need not wait for it
-    from PIL import Image
+def opened(png):
+    """A picture from a PNG in base64."""
+    from PIL import Image  # here: the process that starts the workers need not wait for it
 
-    picture = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")
-    return np.asarray(picture.reduce(BLOCK), float)
+    return Image.open(io.BytesIO(base64.b64decode(png)))
+
+
+def blocks(picture, size):
+    """The mean shades of a picture's blocks, `[rows, columns, 3]`."""
+    import numpy as np
+
+    return np.asarray(picture.convert("RGB").reduce(size), float)
 
 
 def pytest_assertrepr_compare(config, op, left, right):

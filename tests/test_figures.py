@@ -72,6 +72,7 @@ def test_every_cell_is_labeled_written_and_hatched_where_blocked():
     assert written == {(i, j): f"{WEIGHTS[i, j]:.2f}" for i in range(2) for j in range(3)}
     hatched = {(p.get_y() + 0.5, p.get_x() + 0.5) for p in ax.patches if p.get_hatch()}
     assert hatched == {(0, 1), (0, 2), (1, 2)}
+    assert {(p.get_width(), p.get_height()) for p in ax.patches} == {(1, 1)}
 
 
 def test_panels_share_one_color_scale_and_one_row_of_column_labels():
@@ -84,6 +85,22 @@ def test_panels_share_one_color_scale_and_one_row_of_column_labels():
 def test_signed_colors_are_centered_on_zero():
     (ax,) = draw({"a": WEIGHTS - 0.25}, signed=True).axes
     assert ax.images[0].norm.vmin == -ax.images[0].norm.vmax == -0.75
+
+
+@pytest.mark.parametrize(
+    ("matrix", "signed", "scale"),
+    [
+        (WEIGHTS / 4 + 0.25, False, "colors from 0.00 to 0.50"),
+        (WEIGHTS - 0.75, False, "colors from -0.75 to 0.75"),
+        (WEIGHTS - 3, True, "colors from -3.00 to 3.00"),
+        (0 * WEIGHTS, False, "colors from 0.00 to 0.00"),
+        (torch.nan * WEIGHTS, False, "colors from 0.00 to 0.00"),
+        (torch.nan * WEIGHTS, True, "colors from 0.00 to 0.00"),
+    ],
+)
+def test_any_matrix_has_a_color_scale_that_holds_zero(shown, matrix, signed, scale):
+    figures.heat_map({"it": matrix}, alt="it shows", signed=signed, **LABELS)
+    assert shown[0][0]["text/plain"].splitlines()[1] == scale
 
 
 def test_infinite_and_missing_numbers_are_written_not_colored():
@@ -100,10 +117,24 @@ def test_large_matrices_have_a_color_legend_in_place_of_numbers():
     assert legend.get_xlim() == (ax.images[0].norm.vmin, ax.images[0].norm.vmax)
 
 
+def test_numbers_are_written_into_matrices_up_to_eight_by_eight():
+    for size, written in ((8, 64), (9, 0)):
+        names = "abcdefghi"[:size]
+        ax, *_ = draw({"it": torch.rand(size, size)}, rows=names, columns=names).axes
+        assert len(ax.texts) == written
+
+
+def test_long_column_labels_are_turned():
+    for label, angle in (("abc", 0), ("abcd", 35)):
+        (ax,) = draw({"it": WEIGHTS}, columns=[label] * 3).axes
+        assert {t.get_rotation() for t in ax.get_xticklabels()} == {angle}
+
+
 def test_numbers_stand_out_from_their_background(plt_colors):
-    steps = torch.linspace(0, 1, 6).reshape(2, 3)
-    for signed in (False, True):
-        (ax,) = draw({"steps": steps}, signed=signed).axes
+    names = "abcdefgh"
+    for signed, low in ((False, 0), (True, -1)):
+        steps = torch.linspace(low, 1, 64).reshape(8, 8)
+        (ax,) = draw({"steps": steps}, signed=signed, rows=names, columns=names).axes
         colors = ax.images[0].cmap(ax.images[0].norm(steps.numpy().flatten()))
         for text, color in zip(ax.texts, colors, strict=True):
             assert contrast(plt_colors.to_rgb(text.get_color()), color[:3]) >= 4.5
@@ -217,6 +248,15 @@ def test_a_stream_writes_numbers_frames_new_cells_and_marks_the_read_column():
     assert (column.get_x(), column.get_width()) == (0.5, 1)
     lines = [line.get_ydata()[0] for line in ax.lines]
     assert lines == [-0.5, 0.5]
+    assert (ax.images[0].norm.vmin, ax.images[0].norm.vmax) == (0, 1)
+
+
+def test_the_first_word_can_be_read(shown):
+    figures.stream_map(STREAM, alt="it shows", read=0, **SLOT_LABELS)
+    assert shown[0][0]["text/plain"].endswith("read at | a")
+    groups = SLOT_LABELS["groups"]
+    (ax,) = figures.draw_stream_map(STREAM, ["a", "b"], "xyz", groups, NEW_CELLS, 0, 2).axes
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["a (read)", "b"]
 
 
 @pytest.mark.parametrize(
@@ -227,6 +267,7 @@ def test_a_stream_writes_numbers_frames_new_cells_and_marks_the_read_column():
         ({"new": NEW_CELLS.T}, r"mask of new cells has shape \(3, 2\)"),
         ({"groups": {"one": 1}}, "the groups hold 1 slots, not 3"),
         ({"read": 2}, "word 2 is to be read, but there are words 0 to 1"),
+        ({"read": -1}, "word -1 is to be read, but there are words 0 to 1"),
     ],
 )
 def test_a_stream_that_does_not_fit_is_told(changed, told):

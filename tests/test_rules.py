@@ -12,14 +12,16 @@ from unittest import mock
 import pytest
 from lessons import ROOT
 from PIL import Image, ImageDraw
+from PIL.PngImagePlugin import PngInfo
 
 
-def png(dark_part):
+def png(dark_part, maker="ours 2.0"):
     """A white picture, in base64, with a dark square of a given size."""
     picture = Image.new("RGB", (320, 160), "white")
     ImageDraw.Draw(picture).rectangle((20, 20, 20 + dark_part, 20 + dark_part), fill="black")
-    out = io.BytesIO()
-    picture.save(out, format="png")
+    out, made_by = io.BytesIO(), PngInfo()
+    made_by.add_text("Software", maker)
+    picture.save(out, format="png", pnginfo=made_by)
     return base64.b64encode(out.getvalue()).decode()
 
 
@@ -60,7 +62,11 @@ FINE = stream("weights 0.33 0.67\n")
 DAMAGED_CELLS = [
     (code("intact", PRINT, FINE), None),
     (code("picture", SHOW.format(png(60)), picture(60)), None),
-    (code("redrawn-slightly", SHOW.format(png(61)), picture(60)), None),
+    (code("redrawn-by-another", SHOW.format(png(61, "ours 1.0")), picture(60)), None),
+    (
+        code("redrawn-slightly", SHOW.format(png(61)), picture(60)),
+        "the picture looks different: a part of it by 34 of 255 shades",
+    ),
     (
         code("digit", PRINT, stream("weights 0.33 0.66\n")),
         r"differ[\s\S]*line 1, number 2: stored 0.66, computed 0.67",
@@ -173,7 +179,7 @@ def test_cells_that_were_not_run_in_order_are_noticed(report, cell, told):
 
 
 def test_the_rest_of_a_broken_notebook_is_skipped(report):
-    assert "cell 'raises' (In[13], section 'Part one') raised, so the rest" in report
+    assert "cell 'raises' (In[14], section 'Part one') raised, so the rest" in report
 
 
 def test_nothing_else_fails(report):
