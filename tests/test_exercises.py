@@ -1,6 +1,7 @@
 """The exercise engine and the two doors to it, `check` and `judge`."""
 
 import warnings
+from dataclasses import FrozenInstanceError
 
 import pytest
 import torch
@@ -19,6 +20,16 @@ def exercise():
     made.demand("What is twice 2?")(twice)
     made.demand("What is twice 3?")(lambda f: None if f(3) == 6 else f"3 becomes {f(3)}")
     return made
+
+
+def test_a_demand_leaves_its_probe_as_it_is(exercise):
+    assert exercise.demand("Why?")(twice) is twice
+
+
+def test_a_verdict_cannot_be_changed(exercise):
+    verdict = exercise.judge(lambda x: 0)
+    with pytest.raises(FrozenInstanceError):
+        verdict.state = "right"
 
 
 def stub_raising(x):
@@ -147,7 +158,7 @@ def test_judging_prints_nothing_and_draws_nothing(exercise, capfd):
 def test_the_tally_counts_and_names_the_next(exercise):
     other = Exercise("9.2", "treble", "", attempt=lambda f: f)
     tally = Tally()
-    assert tally.summary([exercise, other]) == "0 of 2 done; next: 9.1 double"
+    assert tally.summary(iter([exercise, other])) == "0 of 2 done; next: 9.1 double"
     tally.record("double", Verdict("right", ""))
     tally.record("treble", Verdict("wrong", ""))
     assert tally.summary([exercise, other]) == "1 of 2 done; next: 9.2 treble"

@@ -262,6 +262,32 @@ WRONG = {
         wrong(tokens=lambda self, x: self.tokens_embed(x)),
         "Which name, attribute or argument",
     ),
+    "divided by what is padding": (
+        wrong(join=lambda tok, pos, noi: (tok + pos + noi) / (tok != 0).any(-1, keepdim=True)),
+        "a number that is no number",
+    ),
+    "two texts assumed": (
+        wrong(level=lambda self, x, t, tok: self.noise_embed(t.reshape(len(x), 2).to(tok))),
+        "Print the shape and",
+    ),
+    "axes of one place squeezed": (
+        wrong(join=lambda tok, pos, noi: (tok + pos + noi).squeeze(1)),
+        "One vector for each place of each text",
+    ),
+    "level in whole hundreds": (
+        wrong(level=lambda self, x, t, tok: noise(self, x, (t * 100).long() * 100, tok)),
+        "What does a position depend on",
+    ),
+    "places cut too early": (
+        wrong(
+            position=lambda self, x: self.position_embed(places(x).clamp(max=self.max_length - 2))
+        ),
+        "Three vectors meet at each place",
+    ),
+    "halved in eval mode": (
+        answer(lambda self, x, t: plain(self, x, t) / (1 if self.training else 2)),
+        "Three vectors meet at each place",
+    ),
     "an instance": (DenoiserInputs(8, 6, 16, 0), "handed in the class"),
     "two results": (wrong(join=lambda tok, pos, noi: (tok, pos + noi)), "takes one tensor"),
 }
@@ -283,6 +309,14 @@ def not_written(self, x_t, t):
 @pytest.mark.parametrize("stub", [returns_nothing, not_written, lambda self, x_t, t: ...])
 def test_a_stub_is_not_attempted(stub):
     assert judge("denoiser-inputs", answer(stub)).state == "not attempted"
+
+
+def nothing_returned(length, d_model):
+    torch.zeros(length, d_model // 2, 2).reshape(length, d_model)
+
+
+def test_a_table_that_is_not_returned_is_not_attempted():
+    assert judge("sinusoidal", nothing_returned).state == "not attempted"
 
 
 # ------------------------------------------------------------------ the smaller exercises
@@ -346,6 +380,15 @@ SMALL_WRONG = {
         lambda p, x, t: (
             p.token_embed(x),
             p.position_embed(x % 7),
+            p.noise_embed(t[:, None])[:, None],
+        ),
+        "places 0, 1, 2",
+    ),
+    "IDs for places, all known": (
+        "three-terms",
+        lambda p, x, t: (
+            p.token_embed(x),
+            p.position_embed(x % 8),
             p.noise_embed(t[:, None])[:, None],
         ),
         "places 0, 1, 2",

@@ -278,6 +278,10 @@ WRONG = {
         wrong(softmax=lambda s: s, hide=lambda s, block: s.masked_fill(block, 0.0)),
         "shares that add up to 1",
     ),
+    "multiplied by the sum": (
+        wrong(softmax=lambda s: s.exp() * s.exp().sum(-1, keepdim=True)),
+        "shares that add up to 1",
+    ),
     "sigmoid for softmax": (wrong(softmax=torch.sigmoid), "missing share"),
     "weights returned": (wrong(mix=lambda w, q, k, v, x: w), "as wide as which projection"),
     "input mixed, not values": (
@@ -366,6 +370,15 @@ def test_a_stub_is_not_attempted(stub):
     assert judge("causal-attention", answer(stub)).state == "not attempted"
 
 
+def says_nothing(model, x):
+    for n in range(1, x.shape[1]):
+        torch.allclose(model(x[:, :n]), model(x)[:, :n], atol=1e-6)
+
+
+def test_a_peek_test_without_an_answer_is_not_attempted():
+    assert judge("peek-test", says_nothing).state == "not attempted"
+
+
 def test_a_class_without_forward_is_not_attempted():
     class Bare(nn.Module):
         def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
@@ -440,6 +453,15 @@ SMALL_WRONG = {
         ),
         "All of them",
     ),
+    "last token only, roughly": (
+        "peek-test",
+        lambda model, x: (
+            not torch.allclose(
+                model(x)[:, :-1], model(torch.cat([x[:, :-1], x[:, -1:] + 1], 1))[:, :-1], atol=0.01
+            )
+        ),
+        "Which tokens do you change",
+    ),
     "the mask looked at": (
         "peek-test",
         lambda model, x: not model.blocked[0, 1:].all(),
@@ -447,6 +469,11 @@ SMALL_WRONG = {
     ),
     "shape only": ("peek-test", lambda model, x: model(x).shape != x.shape, "before* the changed"),
     "input changed": ("peek-test", lambda model, x: bool(x.mul_(2).sum()), "that it is lent"),
+    "a mask of numbers as booleans": (
+        "sdpa-mask",
+        lambda mask: torch.zeros(mask.shape).masked_fill(mask, INF),
+        "Read the error",
+    ),
     "mask as it is": ("sdpa-mask", lambda mask: mask.bool(), "True mean"),
     "float for bool": ("sdpa-mask", lambda mask: 1 - mask.float(), "True mean"),
 }

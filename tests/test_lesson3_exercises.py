@@ -71,6 +71,7 @@ RIGHT_PREVIOUS = {
     "a rotated basis": turned(),
     "two dimensions": angles(),
     "first word looks at itself": first_looks_at_itself(),
+    "tiny queries, huge keys": (previous()[0] / 1e30, previous()[1] * 1e30, *previous()[2:]),
     "double": tuple(part.double() for part in previous()),
     "parameters": tuple(torch.nn.Parameter(part.contiguous()) for part in previous()),
     "whole numbers": tuple(part.int() for part in previous()),
@@ -99,6 +100,7 @@ ONWARD = by_slot(6, **pos({0: (1, 24.0), **{p: (p - 1, 24.0) for p in range(1, 6
 TWO_BACK = by_slot(6, **pos({p: (p - 2, 24.0) for p in range(2, 6)}))
 LAST = previous()[0] + by_slot(6, pos0=(5, 24.0))
 TURNED = by_slot(1, disobey=(0, 1.0), pos5=(0, -10.0))
+NOTE = previous()[3]
 WRONG_PREVIOUS = {
     "not a tuple": (torch.zeros(D, 6), "which sizes must be equal"),
     "three parts": (previous()[:3], "which sizes must be equal"),
@@ -109,6 +111,12 @@ WRONG_PREVIOUS = {
     "Wo of another width": (previous(Wo=torch.zeros(2, D)), "which sizes must be equal"),
     "not a number": (previous(Wv=torch.full((D, 1), torch.nan)), "which sizes must be equal"),
     "overflow": (previous(Wq=previous()[0] * 1e30, Wk=previous()[1] * 1e30), "How large do"),
+    "huge keys alone": (previous(Wk=previous()[1] * 1e30), "How large do"),
+    "a trace in an input slot": (
+        previous(Wo=NOTE + by_slot(1, object=(0, 0.005)).T),
+        "which slots",
+    ),
+    "less of a position": (previous(Wo=NOTE + by_slot(1, pos0=(0, -0.05)).T), "which slots did"),
     "its words and itself": (previous(Wq=EARLIER + ITSELF), "when four words lie before it"),
     "two back as well": (previous(Wq=previous()[0] + TWO_BACK), "which slot answers it"),
     "first looks at the last, turned": (previous(Wq=LAST, Wv=TURNED), "no predecessor"),
@@ -129,9 +137,14 @@ WRONG_PREVIOUS = {
     "carries another bit": (previous(Wv=by_slot(1, action_fly=(0, 1.0))), "Which bit of the word"),
     "carries nothing": (previous(Wv=by_slot(1)), "Which bit of the word"),
     "carries it twice": (previous(Wv=by_slot(1, disobey=(0, 2.0))), "how large must it arrive"),
+    "an eighth too large": (previous(Wv=by_slot(1, disobey=(0, 1.125))), "how large must it"),
     "wrong sign": (previous(Wv=by_slot(1, disobey=(0, -1.0))), "how large must it arrive"),
     "a fifth too large": (previous(Wv=by_slot(1, disobey=(0, 1.2))), "how large must it arrive"),
     "first looks onward": (previous(Wq=ONWARD), "The first word has no predecessor"),
+    "looks at itself or by kind of word": (
+        previous(Wq=previous()[1] + by_slot(6, action_speak=(0, 99.0))),
+        "with which slot does the word ask",
+    ),
     "looks by kind of word": (
         previous(Wq=previous()[0] + by_slot(6, action_speak=(0, 99.0))),
         "with which slot does the word ask",
@@ -565,6 +578,7 @@ def eight(gain):
 
 def test_eight_places_want_a_larger_gain():
     assert_wrong("eight-places", eight(24.0), "how large must the gain be")
+    assert_wrong("eight-places", eight((8 / 6) ** 0.5), "almost nothing is left")
     assert judge("eight-places", eight(28.0)).state == "right"
 
 
@@ -573,6 +587,11 @@ def test_eight_places_want_eight_places():
     Wq, *rest = eight(28.0)
     Wq[layout(8).index("pos7")] = 0.0
     assert_wrong("eight-places", (Wq, *rest), "which slot answers it")
+
+
+def test_eight_places_want_the_note_from_the_first_word_on():
+    Wq, Wk, _, Wo = eight(28.0)
+    assert_wrong("eight-places", (Wq, Wk, torch.zeros(24, 1), Wo), "how large must it arrive")
 
 
 # ------------------------------------------------------------------ stubs, solutions, time

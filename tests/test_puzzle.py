@@ -82,6 +82,7 @@ REFUSED = {
     "Crow he-is": "unknown word 'he-is': did you mean 'he-is?'",
     "flying  Superhero he-is?": "unknown word 'flying Superhero': did you mean 'Flying superhero'",
     "Flying superheroes he-is?": "unknown word 'Flying superheroes': did you mean 'Flying supe",
+    "keep he-is?": "unknown word 'keep': did you mean 'keep-flight'",
     "1234 he-is?": "unknown word '1234': the words are Rock, Human, Crow, Flying superhero, swap",
     "": "no question: end with 'he-is?'",
     "Crow swap-flight": "no question: end with 'he-is?'",
@@ -91,7 +92,8 @@ REFUSED = {
     "Crow keep-flight swap-flight he-is?": "two flight actions, keep-flight and swap-flight: keep",
     "Crow swap-speech swap-speech he-is?": "two speech actions, swap-speech and swap-speech",
     "Crow disobeys disobeys he-is?": "2 'disobeys' for 0 actions: leave out all but 1;",
-    "disobeys disobeys disobeys Crow keep-flight he-is?": "3 'disobeys' for 1 actions: leave out",
+    "disobeys disobeys disobeys Crow keep-flight he-is?": "3 'disobeys' for 1 actions: leave out "
+    "all but 2;",
     "Crow disobeys disobeys disobeys swap-flight keep-speech he-is?": "7 words: there are",
 }
 

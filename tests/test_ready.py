@@ -13,11 +13,16 @@ def everything(monkeypatch):
     """A machine that has all it needs, whatever this one has."""
     versions = {"torch": "2.13.0+cpu", "matplotlib": "3.10.1", "ipython": "9.1.0"}
     monkeypatch.setattr(importlib.metadata, "version", versions.__getitem__)
-    monkeypatch.setattr(ready.sys, "version_info", (3, 12, 1))
+    monkeypatch.setattr(ready.sys, "version_info", (3, 12, 1, "final", 0))
     monkeypatch.setattr(ready.shutil, "which", lambda name: f"/bin/{name}")
-    monkeypatch.setattr(
-        ready.subprocess, "run", lambda ask, **_: subprocess.CompletedProcess(ask, 0)
-    )
+
+    def run(ask, capture_output, timeout, env):
+        assert capture_output, "what git says is not for the screen"
+        assert env["GIT_TERMINAL_PROMPT"] == "0", "git must not ask for a password"
+        assert timeout == ready.SECONDS
+        return subprocess.CompletedProcess(ask, 0)
+
+    monkeypatch.setattr(ready.subprocess, "run", run)
     return versions
 
 
@@ -27,6 +32,20 @@ def test_a_complete_machine_is_ready(everything, capsys):
     assert lines[:2] == ["python 3.12.1", "torch 2.13.0+cpu"]
     assert lines[-2].endswith(": reached")
     assert lines[-1] == "ready"
+
+
+def test_the_oldest_versions_are_enough_and_older_ones_are_not(everything, monkeypatch, capsys):
+    monkeypatch.setattr(ready.sys, "version_info", (3, 10))
+    everything.update({"torch": "2.8", "matplotlib": "3.9", "ipython": "7.34"})
+    assert ready.main() == 0
+    everything.update({"torch": "2.7.9", "matplotlib": "3.8.9", "ipython": "7.33.9"})
+    assert ready.main() == 1
+    missing = [line for line in capsys.readouterr().out.splitlines() if "missing" in line]
+    assert [line.split(" or newer")[0] for line in missing] == [
+        "missing: torch 2.8",
+        "missing: matplotlib 3.9",
+        "missing: ipython 7.34",
+    ]
 
 
 def lacking(name):
