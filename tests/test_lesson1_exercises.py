@@ -131,6 +131,13 @@ def keeps_positions(self, x_t, t):
     return tokens + self.position_embed(self.kept) + noise(self, x_t, t, tokens)
 
 
+def counts_from_the_longest(self, x_t, t):
+    self.longest = max(getattr(self, "longest", 0), x_t.shape[1])
+    tokens = self.token_embed(x_t)
+    rows = self.position_embed(places(x_t) + self.longest - x_t.shape[1])
+    return tokens + rows + noise(self, x_t, t, tokens)
+
+
 def changes_levels(self, x_t, t):
     out = plain(self, x_t, t)
     t.mul_(0)
@@ -283,6 +290,18 @@ WRONG = {
             position=lambda self, x: self.position_embed(places(x).clamp(max=self.max_length - 2))
         ),
         "Three vectors meet at each place",
+    ),
+    "no noise at [MASK]": (
+        wrong(level=lambda self, x, t, tok: noise(self, x, t, tok) * (x != 1).unsqueeze(-1)),
+        "What does the noise vector",
+    ),
+    "always in float32": (
+        answer(lambda self, x, t: plain(self, x, t).float()),
+        "Which dtype have the tables",
+    ),
+    "places counted from the longest so far": (
+        answer(counts_from_the_longest),
+        "kept from an earlier call",
     ),
     "halved in eval mode": (
         answer(lambda self, x, t: plain(self, x, t) / (1 if self.training else 2)),

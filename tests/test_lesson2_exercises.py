@@ -183,6 +183,17 @@ def keeps_its_mask(self, x):
     return attend(self, x, mask=lambda self, n: self.kept)
 
 
+def without_biases(self, x):
+    q, k, v = (x @ part.weight.T for part in (self.W_query, self.W_key, self.W_value))
+    block = future(self, x.shape[1])
+    s = (q @ k.transpose(1, 2)).masked_fill(block, INF) / k.shape[-1] ** 0.5
+    return self.dropout(s.softmax(-1)) @ v
+
+
+def shared(weights):
+    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-6)
+
+
 def ones(n, diagonal):
     return torch.ones(n, n).triu(diagonal).bool()
 
@@ -336,6 +347,38 @@ WRONG = {
     "values of item 0 for all": (
         wrong(mix=lambda w, q, k, v, x: w @ v[:1]),
         "Which axis is the batch",
+    ),
+    "no gradient at all": (answer(lambda self, x: attend(self, x).detach()), "What cuts the graph"),
+    "no gradient of the input": (
+        answer(lambda self, x: attend(self, x.detach())),
+        "What cuts the graph",
+    ),
+    "always in float32": (
+        answer(lambda self, x: attend(self, x).float()),
+        "What is different here",
+    ),
+    "biases left out": (answer(without_biases), "What is different here"),
+    "one token's axis squeezed": (
+        answer(lambda self, x: attend(self, x).squeeze(1)),
+        "Try four tokens",
+    ),
+    "large inputs scaled down together": (
+        answer(lambda self, x: attend(self, x / (x.abs().max() / 5).clamp(min=1))),
+        "By which way can a later token",
+    ),
+    "scaled in eval mode": (
+        answer(
+            lambda self, x: attend(
+                self,
+                x,
+                drop=lambda w: self.dropout(w) if self.training else w * (1 - self.dropout.p),
+            )
+        ),
+        "missing in training only",
+    ),
+    "survivors share what has fallen": (
+        answer(lambda self, x: attend(self, x, drop=lambda w: shared(self.dropout(w)))),
+        "normalized already",
     ),
     "no gradient": (wrong(mix=lambda w, q, k, v, x: w.detach() @ v), "cuts the graph"),
     "input changed": (answer(changes_its_input), "still draws or changes"),
