@@ -226,6 +226,10 @@ WRONG_FLIGHT = {
     "halved": (flight(Wv=flight()[2] / 2), "how much must arrive"),
     "doubled": (flight(Wv=flight()[2] * 2), "how much must arrive"),
     "nothing written": (flight(Wo=by_slot(2).T), "how much must arrive"),
+    "disobeys as well": (
+        flight(Wk=by_slot(1, action_fly=(0, 1.0), disobey=(0, 1.0))),
+        "Which kind of word acts on flight",
+    ),
     "the object as well": (
         flight(Wk=by_slot(1, action_fly=(0, 1.0), object=(0, 1.0))),
         "Which kind of word acts on flight",
@@ -301,6 +305,16 @@ def test_parity_networks_in_every_form_are_right(form):
     assert verdict.state == "right", verdict.message
 
 
+TAKEN_OFF = {
+    **{
+        slot: (FLY - by_slot(1, **{slot: (0, 1.0)}), SPEAK)
+        for slot in ("object_attribute_speak", "is_swap_attr_speak")
+    },
+    **{
+        slot: (FLY, SPEAK - by_slot(1, **{slot: (0, 1.0)}))
+        for slot in ("object_attribute_fly", "is_swap_attr_fly", "is_attr_fly_disobeyed")
+    },
+}
 WRONG_PARITY = {
     "two parts": (THREE[:2], "what sizes must"),
     "W1 turned": ((THREE[0].T, *THREE[1:]), "what sizes must"),
@@ -311,6 +325,26 @@ WRONG_PARITY = {
     "OR": (network([0.0, 1.0], [1.0, -1.0]), "at 0, 1, 2 and 3 ones"),
     "bias of the wrong sign": ((FOUR[0], -FOUR[1], FOUR[2]), "at 0, 1, 2 and 3 ones"),
     "no bias": ((FOUR[0], 0 * FOUR[1], FOUR[2]), "at 0, 1, 2 and 3 ones"),
+    "one bias of the wrong sign": (
+        (THREE[0], THREE[1] * torch.tensor([1.0, -1.0, 1.0, 1.0, 1.0, 1.0]), THREE[2]),
+        "at 0, 1, 2 and 3 ones",
+    ),
+    "one slope of the wrong sign": (
+        network([0.1, 0.9, 1.1, 1.9, 2.1], [1.25, 1.25, -1.25, 1.25, 1.25]),
+        "at 0, 1, 2 and 3 ones",
+    ),
+    "reads the note, one kink too late": (
+        network(
+            [0.0, 1.5, 2.0],
+            [1.0, -2.0, 2.0],
+            fly=FLY + by_slot(1, previous_word_is_disobey=(0, 1.0)),
+        ),
+        "at 0, 1, 2 and 3 ones",
+    ),
+    **{
+        f"{slot} taken off": (network([0.0, 1.0, 2.0], [1.0, -2.0, 2.0], *sums), "slots of its own")
+        for slot, sums in TAKEN_OFF.items()
+    },
     "outputs exchanged": ((*THREE[:2], THREE[2].flip(1)), "Which column of W2 is flight's"),
     "b1 as a column": ((THREE[0], THREE[1][:, None], THREE[2]), "what sizes must"),
     "overflow": ((THREE[0] * 1e38, THREE[1], THREE[2] * 1e38), "How large do numbers get"),
@@ -436,6 +470,7 @@ WRONG_LAYER = {
         lambda X, heads: sum(attend(X, head)[1] for head in heads),
         "where does layer 2 find out which word is an action word",
     ),
+    "attention returned": (lambda X, heads: attend(X, heads[0])[0], "what does yours return"),
     "attention added": (lambda X, heads: X + attend(X, heads[0])[0], None),
     "columns": (one_way(axis=0), "sum one row and one column"),
     "no scale": (one_way(scale=False), "Scores grow with the width"),
@@ -517,6 +552,7 @@ SMALL_WRONG = [
     ("rounding", lambda Y: Y.int(), "what does int(0.98) give"),
     ("rounding", lambda Y: Y, "what does int(0.98) give"),
     ("rounding", lambda Y: Y.ceil(), "To which of 0 and 1 is it nearer"),
+    ("rounding", lambda Y: (Y > 0.7).int(), "of 0 and 1 is it nearer"),
     ("rounding", lambda Y: (Y > 0.6).int(), "To which of 0 and 1 is it nearer"),
     ("rounding", lambda Y: torch.eq(Y, Y.amax(1, keepdim=True)).int(), "what does int(0.98) give"),
     ("rounding", lambda Y: Y.round_(), "what does int(0.98) give"),
