@@ -12,8 +12,8 @@ the real suite is run: each of these cells must fail. *Code*: constants, axes, o
 steps, swapped slot names, deleted statements; each changed cell and those after it are run until
 one prints something else than is stored. What is left over is compared with `survivors.json`,
 where each known survivor has its reason; any other makes the command fail. A changed helper
-must fail one of its own tests or, if none of these, a cell of a lesson. Needs a system that can
-fork.
+must fail one of its own tests or, if none of these, a cell of a lesson, or alter what is told of
+a solution with a small change in it. Needs a system that can fork.
 """
 
 from __future__ import annotations
@@ -259,10 +259,11 @@ def helper_changes(sample: int | None, draw: random.Random, known: dict[str, str
     stop = kernels.start()
     os.environ["WARM_KERNELS"] = "yes" if stop else "no"
     left = planned
-    for tests in (own_tests, lambda _: ["notebooks"]):
-        if len(survivors_of(unchanged, tests)) < len(unchanged):
-            sys.exit("the tests fail on helpers that are not changed")
-        left = survivors_of(left, tests)
+    with tempfile.TemporaryDirectory() as os.environ["VERDICTS"]:
+        for tests in (own_tests, lambda _: ["notebooks"], changed_solutions):
+            if len(survivors_of(unchanged, tests)) < len(unchanged):
+                sys.exit("the tests fail on helpers that are not changed")
+            left = survivors_of(left, tests)
     if stop:
         stop()
     survivors = [
@@ -274,6 +275,12 @@ def helper_changes(sample: int | None, draw: random.Random, known: dict[str, str
 
 def own_tests(path: Path) -> list[str]:
     return [f"tests/{name}.py" for name in TESTS.get(path.stem, [f"test_{path.stem}"])]
+
+
+def changed_solutions(path: Path) -> list[str]:
+    """Solutions with small changes, of the helper's own lesson if it has one."""
+    only = f"[{path.stem[-1]}]" if path.stem.removeprefix("lesson").isdigit() else ""
+    return [f"tests/changed_solutions.py::test_they_are_judged_as_before{only}"]
 
 
 Planned = list[tuple[Path, str]]

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from lessons import answers, assert_wrong, run_cells, solutions
+from lessons import BEFORE_SOLUTIONS, answers, assert_wrong, run_cells, solutions
 
 from helpers import judge
 
@@ -341,7 +341,7 @@ def test_a_table_that_is_not_returned_is_not_attempted():
 # ------------------------------------------------------------------ the smaller exercises
 @pytest.mark.parametrize("name", answers(1))
 def test_each_printed_solution_is_right(name):
-    names = run_cells(1, "tools", "vocabulary", "guards", "parts")
+    names = run_cells(1, *BEFORE_SOLUTIONS[1])
     exec(solutions(1)[name], names)
     verdict = judge(name, names[answers(1)[name]])
     assert verdict.state == "right", verdict.message

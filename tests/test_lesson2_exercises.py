@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from lessons import answers, assert_wrong, run_cells, solutions
+from lessons import BEFORE_SOLUTIONS, answers, assert_wrong, run_cells, solutions
 from torch import nn
 from torch.nn import functional as F
 
@@ -434,7 +434,7 @@ def test_a_class_without_forward_is_not_attempted():
 # ------------------------------------------------------------------ the smaller exercises
 @pytest.mark.parametrize("name", answers(2))
 def test_each_printed_solution_is_right(name):
-    names = run_cells(2, "tools", "parts")
+    names = run_cells(2, *BEFORE_SOLUTIONS[2])
     exec(solutions(2)[name], names)
     verdict = judge(name, names[answers(2)[name]])
     assert verdict.state == "right", verdict.message

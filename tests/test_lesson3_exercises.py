@@ -5,14 +5,12 @@ import re
 
 import pytest
 import torch
-from lessons import answers, assert_wrong, run_cells, solutions
+from lessons import BEFORE_SOLUTIONS, answers, assert_wrong, run_cells, solutions
 
 from helpers import judge, lesson3
 from helpers.hand_built import SLOTS, layout
 
-NAMES = run_cells(
-    3, "tools", "guess", "bits", "slots", "by-slot", "tables", "embed", "object-head", "attend"
-)
+NAMES = run_cells(3, *BEFORE_SOLUTIONS[3])
 by_slot = NAMES["by_slot"]
 attend = NAMES["attend"]
 D = len(SLOTS)
