@@ -303,6 +303,14 @@ WRONG = {
         answer(counts_from_the_longest),
         "kept from an earlier call",
     ),
+    "lowered by a half": (
+        wrong(join=lambda tok, pos, noi: tok + pos + noi - 0.5),
+        "Three vectors meet at each place",
+    ),
+    "cut off at one": (
+        wrong(join=lambda tok, pos, noi: (tok + pos + noi).clamp(max=1.0)),
+        "What does a position depend on",
+    ),
     "halved in eval mode": (
         answer(lambda self, x, t: plain(self, x, t) / (1 if self.training else 2)),
         "Three vectors meet at each place",

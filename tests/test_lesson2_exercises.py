@@ -268,6 +268,18 @@ WRONG = {
         wrong(width=lambda x, k: x.shape[0] ** 0.5),
         "as many terms as a key has entries",
     ),
+    "scaled a little too much": (
+        wrong(width=lambda x, k: 1.01 * k.shape[-1] ** 0.5),
+        "as many terms as a key has entries",
+    ),
+    "scores cut off at one": (
+        wrong(softmax=lambda s: s.clamp(max=1.0).softmax(-1)),
+        "Which numbers meet",
+    ),
+    "outputs cut off at one half": (
+        wrong(mix=lambda w, q, k, v, x: (w @ v).clamp(max=0.5)),
+        "who kept the missing share",
+    ),
     "multiplied by the scale": (
         wrong(width=lambda x, k: k.shape[-1] ** -0.5),
         "as many terms as a key has entries",

@@ -119,6 +119,8 @@ WRONG_PREVIOUS = {
     "two back as well": (previous(Wq=previous()[0] + TWO_BACK), "which slot answers it"),
     "first looks at the last, turned": (previous(Wq=LAST, Wv=TURNED), "no predecessor"),
     "no positions": (previous(Wq=by_slot(6, action_fly=(0, 24.0))), "Without position slots"),
+    "next word, softly": (previous(Wq=AHEAD / 5), "in row 2 of the pattern, which column"),
+    "itself, softly": (previous(Wq=ITSELF / 5), "on the diagonal or one below"),
     "next word": (previous(Wq=AHEAD), "in row 2 of the pattern, which column"),
     "itself": (previous(Wq=ITSELF), "on the diagonal or one below"),
     "all earlier words": (previous(Wq=EARLIER), "when four words lie before it"),
@@ -201,6 +203,10 @@ WRONG_FLIGHT = {
     "nothing is looked for": (flight(Wk=by_slot(1)), "Which slot is 1 at he-is?"),
     "one head for both": (
         flight(Wk=by_slot(1, action_fly=(0, 1.0), action_speak=(0, 1.0))),
+        "can you tell afterwards whose it was",
+    ),
+    "a little of the speech word": (
+        flight(Wk=by_slot(1, action_fly=(0, 1.0), action_speak=(0, 0.9))),
         "can you tell afterwards whose it was",
     ),
     "the speech word": (flight(Wk=by_slot(1, action_speak=(0, 1.0))), "Which kind of word acts"),
@@ -537,6 +543,7 @@ SMALL_WRONG = [
     ),
     ("first-row", {"four words": 0.0, "six words": 0.0}, "which word scores higher"),
     ("first-row", {"four words": 0.25, "six words": 0.2}, "which word scores higher"),
+    ("first-row", {"four words": 0.25, "six words": 0.18}, "which word scores higher"),
     ("six-bits", (1, 0, 0), "Three bits for each ability"),
     ("patch", ("keep-flight", 15, 1.0), "which is missing, or unknown"),
     ("six-bits", {**BITS, "speech": (1, 1)}, "Three bits for each ability"),
