@@ -1,7 +1,7 @@
 """Pictures: what is drawn, what is said about it, and what bad input is told."""
 
 import base64
-import importlib
+import importlib.metadata
 import io
 import subprocess
 import sys
@@ -59,8 +59,14 @@ def test_picture_alt_text_and_numbers_travel_together(shown, capsys):
     assert capsys.readouterr().out == "Figure: it shows\n"
     picture = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
     assert picture.width == figures.PIXELS_WIDE * figures.SHARPNESS
-    corner = picture.convert("RGBA").getpixel((0, 0))
-    assert corner == (255, 255, 255, 255), "the background must be opaque white"
+    assert picture.info["Software"] == f"matplotlib {importlib.metadata.version('matplotlib')}"
+
+
+@pytest.mark.parametrize("number", [0.0, 1.0])
+def test_the_background_is_opaque_white_under_light_and_dark_pictures(shown, number):
+    figures.heat_map({"all alike": torch.full((2, 3), number)}, alt="it shows", **LABELS)
+    picture = Image.open(io.BytesIO(base64.b64decode(shown[0][0]["image/png"])))
+    assert picture.convert("RGBA").getpixel((0, 0)) == (255, 255, 255, 255)
 
 
 def test_every_cell_is_labeled_written_and_hatched_where_blocked():
@@ -273,6 +279,12 @@ def test_the_first_word_can_be_read(shown):
 def test_a_stream_that_does_not_fit_is_told(changed, told):
     with pytest.raises(ValueError, match=told):
         figures.stream_map(STREAM, alt="it shows", **{**SLOT_LABELS, **changed})
+
+
+def test_a_word_that_is_not_there_is_told_with_those_that_are():
+    labels = {**SLOT_LABELS, "words": ["a"]}
+    with pytest.raises(ValueError, match="word 1 is to be read, but there are words 0 to 0"):
+        figures.stream_map(STREAM[:1], alt="it shows", read=1, **labels)
 
 
 @pytest.mark.parametrize("stream", [torch.full((2, 3), torch.nan), torch.zeros(0, 3)])

@@ -1,5 +1,8 @@
 """Tensors in print, the executed shape comments, and the spy."""
 
+import sys
+from unittest import mock
+
 import pytest
 import torch
 
@@ -89,6 +92,12 @@ def test_the_spy_sees_the_largest_tensor_and_only_that():
     assert largest_tensor(lambda: None) == 0
     assert largest_tensor(x.sort, dim=1) == 8 * 4 * 8  # the second of two results: int64
     assert largest_tensor(lambda: torch.sum(x, 1, dtype=torch.float64)) == 8 * 8
+
+
+def test_the_spies_do_without_torchs_compiler():
+    with mock.patch.dict(sys.modules, {"torch._dynamo": None}):  # to import it is an error now
+        assert largest_tensor(torch.mm, torch.zeros(2, 2), torch.zeros(2, 2)) == 2 * 2 * 4
+        assert devices_that_met(torch.mm, torch.zeros(2, 2), torch.zeros(2, 2)) == []
 
 
 def test_the_spy_sees_devices_that_meet_where_meta_is_silent():
