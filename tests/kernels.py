@@ -12,6 +12,7 @@ do for a learner.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
@@ -23,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -91,16 +93,30 @@ def be_a_kernel(connection: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     os.chdir(folder)
-    silent = os.open(os.devnull, os.O_RDWR)
+    silent, told = os.open(os.devnull, os.O_RDWR), os.dup(2)
     for stream in (0, 1, 2):
         os.dup2(silent, stream)
-    IPKernelApp.launch_instance(argv=arguments)
-    os._exit(0)
+    try:
+        IPKernelApp.launch_instance(argv=arguments)
+    except BaseException:
+        os.write(told, traceback.format_exc().encode())
+    finally:
+        os._exit(0)  # at once, so that Jupyter sees that the kernel is gone
 
 
 def ask(address: str, *arguments: str) -> None:
-    """Ask the server for a kernel, and wait until it is gone."""
-    with socket.socket(socket.AF_UNIX) as asking:
+    """Ask the server for a kernel, and wait until it is gone.
+
+    Jupyter has chosen the kernel's ports and let go of them. The server may still be loading, so
+    they are held here: the kernel can bind them and nobody else is given them meanwhile.
+    """
+    connection = json.loads(Path(arguments[-1]).read_text(encoding="utf-8"))
+    with contextlib.ExitStack() as held, socket.socket(socket.AF_UNIX) as asking:
+        for port in (connection[key] for key in connection if key.endswith("_port")):
+            holder = held.enter_context(socket.socket())
+            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with contextlib.suppress(OSError):  # taken already: the kernel will say so
+                holder.bind((connection["ip"], port))
         asking.connect(address)
         asking.sendall(json.dumps([os.getcwd(), arguments]).encode() + b"\n")
         asking.recv(1)
