@@ -79,8 +79,11 @@ def suite() -> None:
 
 def timed(command: list[str]) -> float:
     begin = time.perf_counter()
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    return time.perf_counter() - begin
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    spent = time.perf_counter() - begin
+    if run.returncode:
+        sys.exit(f"{run.stdout}{run.stderr}\n{' '.join(command)} failed, so nothing is measured")
+    return spent
 
 
 if __name__ == "__main__":

@@ -259,7 +259,8 @@ def helper_changes(sample: int | None, draw: random.Random, known: dict[str, str
     stop = kernels.start()
     os.environ["WARM_KERNELS"] = "yes" if stop else "no"
     left = planned
-    with tempfile.TemporaryDirectory() as os.environ["VERDICTS"]:
+    with tempfile.TemporaryDirectory() as verdicts:
+        os.environ["VERDICTS"] = verdicts
         for tests in (own_tests, lambda _: ["notebooks"], changed_solutions):
             if len(survivors_of(unchanged, tests)) < len(unchanged):
                 sys.exit("the tests fail on helpers that are not changed")

@@ -396,30 +396,22 @@ def second_level_only(model, x_t, t):
     return not torch.equal(model(x_t, t)[others], model(x_t, other)[others])
 
 
+def ids_for_places(rows):
+    return lambda parts, x_t, t: (
+        parts.token_embed(x_t),
+        parts.position_embed(x_t % rows),
+        parts.noise_embed(t[:, None])[:, None],
+    )
+
+
 SMALL_WRONG = {
     "batch for positions": ("three-shapes", {**SHAPES, "position": (3, 5, 7)}, "two texts"),
     "no axis for the noise": ("three-shapes", {**SHAPES, "noise": (3, 7)}, "One vector for each"),
     "widths added": ("three-shapes", {**SHAPES, "sum": (3, 5, 21)}, "Line the three shapes up"),
     "one left open": ("three-shapes", {**SHAPES, "sum": None}, "which is missing"),
     "summed already": ("three-terms", lambda p, x, t: p.token_embed(x), "Which three vectors"),
-    "IDs for places": (
-        "three-terms",
-        lambda p, x, t: (
-            p.token_embed(x),
-            p.position_embed(x % 7),
-            p.noise_embed(t[:, None])[:, None],
-        ),
-        "places 0, 1, 2",
-    ),
-    "IDs for places, all known": (
-        "three-terms",
-        lambda p, x, t: (
-            p.token_embed(x),
-            p.position_embed(x % 8),
-            p.noise_embed(t[:, None])[:, None],
-        ),
-        "places 0, 1, 2",
-    ),
+    "IDs for places": ("three-terms", ids_for_places(7), "places 0, 1, 2"),
+    "IDs for places, all known": ("three-terms", ids_for_places(8), "places 0, 1, 2"),
     "noise without its axis": (
         "three-terms",
         lambda p, x, t: (

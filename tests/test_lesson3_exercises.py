@@ -271,8 +271,12 @@ def network(kinks, slopes, fly=FLY, speak=SPEAK):
     return W1, -kinks.repeat(2), torch.block_diag(slopes[:, None], slopes[:, None])
 
 
+def three_kinks(fly=FLY, speak=SPEAK):
+    return network([0.0, 1.0, 2.0], [1.0, -2.0, 2.0], fly, speak)
+
+
 FOUR = network([0.0, 1.0, 2.0, 3.0], [1.0, -2.0, 2.0, -2.0])
-THREE = network([0.0, 1.0, 2.0], [1.0, -2.0, 2.0])
+THREE = three_kinks()
 
 
 def shuffled():
@@ -346,60 +350,40 @@ WRONG_PARITY = {
         "at 0, 1, 2 and 3 ones",
     ),
     **{
-        f"{slot} taken off": (network([0.0, 1.0, 2.0], [1.0, -2.0, 2.0], *sums), "slots of its own")
+        f"{slot} taken off": (three_kinks(*sums), "slots of its own")
         for slot, sums in TAKEN_OFF.items()
     },
     "outputs exchanged": ((*THREE[:2], THREE[2].flip(1)), "Which column of W2 is flight's"),
     "b1 as a column": ((THREE[0], THREE[1][:, None], THREE[2]), "what sizes must"),
     "overflow": ((THREE[0] * 1e38, THREE[1], THREE[2] * 1e38), "How large do numbers get"),
     "slots in a row": (
-        network(
-            [0.0, 1.0, 2.0],
-            [1.0, -2.0, 2.0],
-            fly=FLY + by_slot(1, object_attribute_speak=(0, 1.0)),
-        ),
+        three_kinks(fly=FLY + by_slot(1, object_attribute_speak=(0, 1.0))),
         "three slots of its own",
     ),
     "one slot missing": (
-        network([0.0, 1.0, 2.0], [1.0, -2.0, 2.0], fly=by_slot(1, is_swap_attr_fly=(0, 1.0))),
+        three_kinks(fly=by_slot(1, is_swap_attr_fly=(0, 1.0))),
         "which slots does each output's sum read",
     ),
     "reads the note": (
-        network(
-            [0.0, 1.0, 2.0],
-            [1.0, -2.0, 2.0],
-            fly=FLY + by_slot(1, previous_word_is_disobey=(0, 1.0)),
-        ),
+        three_kinks(fly=FLY + by_slot(1, previous_word_is_disobey=(0, 1.0))),
         "three slots of its own",
     ),
-    "reads place 3": (
-        network([0.0, 1.0, 2.0], [1.0, -2.0, 2.0], fly=FLY + by_slot(1, pos3=(0, 1.0))),
-        "three slots of its own",
-    ),
+    "reads place 3": (three_kinks(fly=FLY + by_slot(1, pos3=(0, 1.0))), "three slots of its own"),
     "turned over": ((THREE[0], THREE[1], -THREE[2]), "at 0, 1, 2 and 3 ones"),
     "a ramp above zero": (
         network([0.0, 0.05, 1.4, 1.6, 2.4, 2.6], [20.0, -20.0, -5.0, 5.0, 5.0, -5.0]),
         "a bit arrives as 0.98 or 0.02",
     ),
     "reads speech's swap": (
-        network(
-            [0.0, 1.0, 2.0], [1.0, -2.0, 2.0], fly=FLY + by_slot(1, is_swap_attr_speak=(0, 1.0))
-        ),
+        three_kinks(fly=FLY + by_slot(1, is_swap_attr_speak=(0, 1.0))),
         "three slots of its own",
     ),
     "reads flight's swap": (
-        network(
-            [0.0, 1.0, 2.0],
-            [1.0, -2.0, 2.0],
-            speak=SPEAK + by_slot(1, is_swap_attr_fly=(0, 1.0)),
-        ),
+        three_kinks(speak=SPEAK + by_slot(1, is_swap_attr_fly=(0, 1.0))),
         "three slots of its own",
     ),
     "W1 too short": ((THREE[0][:5], *THREE[1:]), "what sizes must"),
-    "reads the place": (
-        network([0.0, 1.0, 2.0], [1.0, -2.0, 2.0], fly=FLY + by_slot(1, pos5=(0, 1.0))),
-        "three slots of its own",
-    ),
+    "reads the place": (three_kinks(fly=FLY + by_slot(1, pos5=(0, 1.0))), "three slots of its own"),
     "steps too steep for a leak": (
         network([0.99, 1.0, 1.99, 2.0, 2.99, 3.0], [100.0, -100.0, -100.0, 100.0, 100.0, -100.0]),
         "a bit arrives as 0.98 or 0.02",
