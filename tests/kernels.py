@@ -110,7 +110,8 @@ def ask(address: str, *arguments: str) -> None:
     Jupyter has chosen the kernel's ports and let go of them. The server may still be loading, so
     they are held here: the kernel can bind them and nobody else is given them meanwhile.
     """
-    connection = json.loads(Path(arguments[-1]).read_text(encoding="utf-8"))
+    file = Path(arguments[arguments.index("-f") + 1])
+    connection = json.loads(file.read_text(encoding="utf-8"))
     with contextlib.ExitStack() as held, socket.socket(socket.AF_UNIX) as asking:
         for port in (connection[key] for key in connection if key.endswith("_port")):
             holder = held.enter_context(socket.socket())

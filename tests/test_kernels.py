@@ -21,12 +21,12 @@ def test_nobody_else_is_given_a_kernels_ports_while_it_starts(tmp_path):
         (tmp_path / "file").write_text(json.dumps({"ip": "127.0.0.1", "shell_port": port}))
         server.bind(str(tmp_path / "socket"))
         server.listen()
-        wanted = (str(tmp_path / "socket"), "-f", str(tmp_path / "file"))
-        asking = threading.Thread(target=kernels.ask, args=wanted)
+        wanted = ["-f", str(tmp_path / "file"), "--and=more"]
+        asking = threading.Thread(target=kernels.ask, args=(str(tmp_path / "socket"), *wanted))
         asking.start()
         connection, _ = server.accept()
         with connection, socket.socket() as other, socket.socket() as kernel:
-            assert json.loads(connection.recv(1000))[1] == ["-f", str(tmp_path / "file")]
+            assert json.loads(connection.recv(1000))[1] == wanted
             with pytest.raises(OSError, match="in use"):
                 other.bind(("127.0.0.1", port))
             kernel.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
