@@ -166,6 +166,8 @@ def picture_fault(stored, computed):
         return "a picture is stored without alt text"
     if old_alt != new_alt:
         return f"alt text: stored {old_alt!r}, computed {new_alt!r}"
+    if stored.data["image/png"].strip() == computed.data["image/png"].strip():
+        return None
     old, new = (opened(output.data["image/png"]) for output in (stored, computed))
     same_maker = old.info.get("Software") == new.info.get("Software")
     block, largest_difference = SAME_MAKER if same_maker else OTHER_MAKER
