@@ -686,13 +686,17 @@ def network_fits(answer: Any) -> str | None:
 SIX = (*FLIGHT_INPUTS, *SPEECH_INPUTS)
 
 
-def _at_question(bits: Sequence[float], place: int = 4, note: float = 0.0) -> Tensor:
-    """The row of `he-is?` after layer 2, `[22]`, with the six bits in their slots."""
-    row = torch.zeros(len(SLOTS))  # [d_model]
-    row[[SLOTS.index("question"), SLOTS.index(f"pos{place}")]] = 1.0
-    row[[SLOTS.index(slot) for slot in SIX]] = torch.tensor([*bits], dtype=torch.float32)
-    row[SLOTS.index(NOTE)] = note
-    return row
+def _at_question(bits: Sequence, place: int = 4, note: float = 0.0) -> Tensor:
+    """The row of `he-is?` after layer 2, `[22]`, with the six bits in their slots.
+
+    Of several settings of the six bits, `[settings, 22]`.
+    """
+    six = torch.tensor(bits, dtype=torch.float32)  # [..., 6]
+    rows = torch.zeros(*six.shape[:-1], len(SLOTS))  # [..., d_model]
+    rows[..., [SLOTS.index("question"), SLOTS.index(f"pos{place}")]] = 1.0
+    rows[..., [SLOTS.index(slot) for slot in SIX]] = six
+    rows[..., SLOTS.index(NOTE)] = note
+    return rows
 
 
 def _network(answer: Any, rows: Tensor) -> Tensor:
@@ -774,7 +778,7 @@ def _first_wrong(
 ) -> str | None:
     """The first setting of the six bits for which an output is off by more than `room`."""
     settings = list(product(bits, repeat=6))
-    Y = _network(answer, torch.stack([_at_question(six, place, note) for six in settings]))
+    Y = _network(answer, _at_question(settings, place, note))  # [settings, 2]
     for six, outputs in zip(settings, Y.tolist(), strict=True):
         for value, three, name in zip(
             outputs, (six[:3], six[3:]), ("flight", "speech"), strict=True
