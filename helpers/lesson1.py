@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from helpers.exercises import Exercise, describe, stops
 from helpers.probes import TOLERANCE, differs, first, no_module_class, seed, shape_exercise
 from helpers.shapes import by
-from helpers.spies import devices_that_met, leaves_the_device
+from helpers.spies import MakesOnMeta, devices_that_met
 
 BATCH, LENGTH, VOCAB, MAX_LENGTH, D_MODEL, PAD = 3, 5, 11, 7, 8, 0
 
@@ -419,14 +419,14 @@ def dtypes_meet(answer: type[nn.Module]) -> str | None:
     "model.to('cuda')?"
 )
 def devices_meet(answer: type[nn.Module]) -> str | None:
-    """On the meta device, no operation may meet a tensor that stayed on the CPU.
+    """No operation may meet a tensor that was made on the default device.
 
-    meta itself does not refuse a lookup with CPU indices, so a spy looks at each operation.
+    That one is meta here, while model and input stay on the CPU. meta itself does not refuse
+    to be looked up in a table, so a spy looks at each operation.
     """
-    if not leaves_the_device(_build(answer), _ids(), _levels()):
-        return None  # spares the first use of meta, which takes seconds
-    model = _build(answer).to("meta")
-    mixed = devices_that_met(model, _ids().to("meta"), _levels().to("meta"))
+    model, ids, levels = _build(answer), _ids(), _levels()
+    with MakesOnMeta():
+        mixed = devices_that_met(model, ids, levels)
     if not mixed:
         return None
     return f"with model and input on another device, {mixed[0]}"

@@ -6,11 +6,12 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-# What makes a tensor from nothing, on the CPU unless told otherwise.
+# What makes a tensor from nothing, on the default device unless told otherwise.
 MAKERS = {"arange", "empty", "eye", "full", "linspace", "ones", "rand", "randn", "tensor", "zeros"}
 
 
@@ -24,8 +25,9 @@ def devices_that_met(run: Callable[..., Any], *args: Any) -> list[str]:
     """The operations in `run(...)` that met tensors on two devices, in words.
 
     Meant for the meta device, which accepts many such meetings where a GPU refuses them.
-    Numbers in tensors without axes are left out: torch moves those by itself. A call that
-    raises (a guard that reads values cannot on meta) is told up to there.
+    Numbers in tensors without axes are left out: torch moves those by itself. What is taken
+    off meta arrives as zeros, since meta holds no values. A call that raises (a guard that
+    reads values cannot on meta) is told up to there.
     """
     met: list[str] = []
 
@@ -37,30 +39,26 @@ def devices_that_met(run: Callable[..., Any], *args: Any) -> list[str]:
             devices = sorted({tensor.device.type for tensor in tensors})
             if len(devices) > 1 and name != "index":  # indexing may: a GPU takes it too
                 met.append(f"{name}: {' meets '.join(devices)}")
-            return func(*args, **(kwargs or {}))
+            kwargs = kwargs or {}
+            if name == "_to_copy" and devices == ["meta"]:
+                wanted = {option: kwargs.get(option) for option in ("dtype", "device")}
+                return torch.zeros_like(args[0], **wanted)
+            return func(*args, **kwargs)
 
     with contextlib.suppress(Exception), Spy():
         run(*args)
     return met
 
 
-def leaves_the_device(run: Callable[..., Any], *args: Any) -> bool:
-    """True when `run(...)` makes a tensor without `device=`, or takes one to the CPU.
+class MakesOnMeta(TorchFunctionMode):
+    """What is made from nothing without `device=` is on meta, unless it has no axes."""
 
-    Quick, and no proof: what is made without `device=` may be moved in time.
-    """
-    found = []
-
-    class Spy(TorchFunctionMode):
-        def __torch_function__(self, func, types, args=(), kwargs=None):
-            name = getattr(func, "__name__", "")
-            if (name in MAKERS and "device" not in (kwargs or {})) or name in ("cpu", "numpy"):
-                found.append(name)
-            return func(*args, **(kwargs or {}))
-
-    with contextlib.suppress(Exception), Spy():
-        run(*args)
-    return bool(found)
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        made = func(*args, **kwargs)
+        if getattr(func, "__name__", "") in MAKERS and "device" not in kwargs and made.dim() > 0:
+            return torch.empty_like(made, device="meta")
+        return made
 
 
 def largest_tensor(run: Callable[..., Any], *args: Any, **kwargs: Any) -> int:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from helpers.shapes import Trace, agree, show, show_entries
-from helpers.spies import devices_that_met, largest_tensor, leaves_the_device
+from helpers.spies import MakesOnMeta, devices_that_met, largest_tensor
 
 
 def printed(capsys):
@@ -111,9 +111,24 @@ def test_the_spy_sees_devices_that_meet_where_meta_is_silent():
     assert devices_that_met(torch.cat, tuple(parts)) == ["cat: cpu meets meta"]
 
 
-def test_the_quick_spy_sees_what_is_made_without_a_device():
-    x = torch.zeros(3)
-    assert leaves_the_device(lambda: torch.arange(3))
-    assert leaves_the_device(lambda: torch.tensor([1]).to(x.device))
-    assert leaves_the_device(lambda: x.cpu())
-    assert not leaves_the_device(lambda: torch.arange(3, device=x.device) + torch.zeros_like(x))
+def test_what_is_made_without_a_device_is_seen_where_it_meets():
+    x = torch.ones(3)
+    forms = {
+        "left there": lambda: torch.cat([x, torch.arange(3)]),
+        "left there after a move": lambda: torch.cat([torch.arange(3).to("cpu"), torch.arange(3)]),
+        "moved": lambda: torch.cat([x, torch.arange(3).to("cpu", non_blocking=True)]),
+        "made with device=": lambda: torch.cat([x, torch.arange(3, device=x.device)]),
+        "made like x": lambda: torch.cat([x, torch.zeros_like(x)]),
+        "without axes": lambda: torch.tensor(2.0) * x,
+    }
+    with MakesOnMeta():
+        met = [form for form, run in forms.items() if devices_that_met(run)]
+    assert met == ["left there", "left there after a move"]
+
+
+def test_what_is_taken_off_meta_arrives_as_zeros_of_the_dtype_that_was_asked_for():
+    arrived, like = [], torch.ones(2)
+    with MakesOnMeta():
+        devices_that_met(lambda: arrived.append(torch.arange(3).to(like)))
+    assert torch.equal(arrived[0], torch.zeros(3))
+    assert arrived[0].dtype == torch.float32
