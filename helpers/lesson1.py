@@ -426,10 +426,8 @@ def devices_meet(answer: type[nn.Module]) -> str | None:
     """
     model, ids, levels = _build(answer), _ids(), _levels()
     with MakesOnMeta():
-        mixed = devices_that_met(model, ids, levels)
-    if not mixed:
-        return None
-    return f"with model and input on another device, {mixed[0]}"
+        met = devices_that_met(model, ids, levels)
+    return f"with model and input on another device, {met}" if met else None
 
 
 # --------------------------------------------------------------------------------------

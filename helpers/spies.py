@@ -21,33 +21,34 @@ class _OperationSpy(TorchDispatchMode):
         return False  # torch's own switch; otherwise it loads its compiler here, for a second
 
 
-def devices_that_met(run: Callable[..., Any], *args: Any) -> list[str]:
-    """The operations in `run(...)` that met tensors on two devices, in words.
+def devices_that_met(run: Callable[..., Any], *args: Any) -> str | None:
+    """The first operation in `run(...)` that met tensors on two devices, in words, or None.
 
-    Meant for the meta device, which accepts many such meetings where a GPU refuses them.
-    Numbers in tensors without axes are left out: torch moves those by itself. What is taken
-    off meta arrives as zeros, since meta holds no values. A call that raises (a guard that
-    reads values cannot on meta) is told up to there.
+    Meant for the meta device, which accepts many such meetings where a GPU refuses them; as
+    there, the run ends with the first. Numbers in tensors without axes are left out: torch
+    moves those by itself. What is taken off meta arrives as zeros, since meta holds no values.
+    A call that raises (a guard that reads values cannot on meta) is watched up to there.
     """
     met: list[str] = []
 
     class Spy(_OperationSpy):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
             name = str(func).removeprefix("aten.").split(".")[0]
             parts = [p for a in args for p in (a if isinstance(a, list | tuple) else [a])]
             tensors = [p for p in parts if isinstance(p, Tensor) and p.dim() > 0]
             devices = sorted({tensor.device.type for tensor in tensors})
             if len(devices) > 1 and name != "index":  # indexing may: a GPU takes it too
                 met.append(f"{name}: {' meets '.join(devices)}")
-            kwargs = kwargs or {}
+                raise RuntimeError(met[0])
             if name == "_to_copy" and devices == ["meta"]:
-                wanted = {option: kwargs.get(option) for option in ("dtype", "device")}
-                return torch.zeros_like(args[0], **wanted)
+                dtype, device = kwargs.get("dtype", args[0].dtype), kwargs.get("device")
+                return torch.zeros(args[0].shape, dtype=dtype, device=device or "meta")
             return func(*args, **kwargs)
 
     with contextlib.suppress(Exception), Spy():
         run(*args)
-    return met
+    return met[0] if met else None
 
 
 class MakesOnMeta(TorchFunctionMode):

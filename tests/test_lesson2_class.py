@@ -5,6 +5,8 @@ import torch
 from lessons import assert_close, run_cells
 from torch.nn import functional as F
 
+from helpers.probes import seed
+
 CausalAttention = run_cells(2, "tools", "class")["CausalAttention"]
 BOOK = torch.tensor(
     [
@@ -55,7 +57,7 @@ def test_layers_are_created_in_the_promised_order():
 @pytest.mark.parametrize(("batch", "tokens"), [(3, 5), (3, 8), (1, 1), (0, 5), (2, 0)])
 @pytest.mark.parametrize("bias", [False, True])
 def test_agrees_with_torchs_own_attention(dtype, batch, tokens, bias):
-    torch.manual_seed(2)
+    seed(2)
     model = CausalAttention(4, 2, 8, 0.3, qkv_bias=bias).to(dtype).eval()
     x = texts(batch, tokens, dtype=dtype)
     q, k, v = model.W_query(x), model.W_key(x), model.W_value(x)

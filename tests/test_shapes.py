@@ -97,18 +97,19 @@ def test_the_spy_sees_the_largest_tensor_and_only_that():
 def test_the_spies_do_without_torchs_compiler():
     with mock.patch.dict(sys.modules, {"torch._dynamo": None}):  # to import it is an error now
         assert largest_tensor(torch.mm, torch.zeros(2, 2), torch.zeros(2, 2)) == 2 * 2 * 4
-        assert devices_that_met(torch.mm, torch.zeros(2, 2), torch.zeros(2, 2)) == []
+        assert devices_that_met(torch.mm, torch.zeros(2, 2), torch.zeros(2, 2)) is None
 
 
 def test_the_spy_sees_devices_that_meet_where_meta_is_silent():
     table = torch.nn.Embedding(6, 4).to("meta")
-    assert devices_that_met(table, torch.arange(4)) == ["embedding: cpu meets meta"]
-    assert devices_that_met(table, torch.arange(4).to("meta")) == []
-    assert devices_that_met(table, torch.arange(4, device="meta")) == []
-    assert devices_that_met(torch.mul, table.weight, torch.tensor(2.0)) == []  # no axes: moved
+    assert devices_that_met(table, torch.arange(4)) == "embedding: cpu meets meta"
+    assert devices_that_met(table, torch.arange(4).to("meta")) is None
+    assert devices_that_met(table, torch.arange(4, device="meta")) is None
+    number = torch.tensor(2.0)  # without axes: moved
+    assert devices_that_met(torch.lerp, table.weight, table.weight, number) is None
     parts = [torch.zeros(2), torch.zeros(2, device="meta")]
-    assert devices_that_met(torch.cat, parts) == ["cat: cpu meets meta"]
-    assert devices_that_met(torch.cat, tuple(parts)) == ["cat: cpu meets meta"]
+    assert devices_that_met(torch.cat, parts) == "cat: cpu meets meta"
+    assert devices_that_met(torch.cat, tuple(parts)) == "cat: cpu meets meta"
 
 
 def test_what_is_made_without_a_device_is_seen_where_it_meets():
