@@ -133,7 +133,7 @@ def assert_wrong(exercise: str, answer: object, question: str) -> None:
     assert question in asked, verdict.message
     finding = re.sub(r"(\w+Error): .*", r"\1", finding)
     test = os.environ["PYTEST_CURRENT_TEST"].partition("tests/")[2].removesuffix(" (call)")
-    stored = json.loads(FINDINGS.read_text(encoding="utf-8"))
+    stored = load(FINDINGS)
     if "STORE_FINDINGS" in os.environ:
         stored.setdefault(test, {})[question] = finding
         text = json.dumps(stored, indent=1, sort_keys=True, ensure_ascii=False)

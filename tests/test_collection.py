@@ -1,13 +1,11 @@
-"""Nothing is left uncompared: every lesson is collected, cell by cell, and stored as it runs."""
+"""Nothing is left uncompared: every lesson is collected, cell by cell."""
 
 import json
 import re
 import subprocess
 
-import nbformat
 import pytest
 from lessons import NOTEBOOKS, ROOT, cells, lesson, load
-from rewrite import rewrite
 
 # Cells whose numbers cannot be compared; each says why in its first line.
 UNCOMPARED = {
@@ -39,23 +37,6 @@ def test_no_notebook_lies_elsewhere_unseen():
         ["git", "ls-files", "*.ipynb"], cwd=ROOT, capture_output=True, text=True
     ).stdout.splitlines()
     assert set(listed) <= {path.relative_to(ROOT).as_posix() for path in NOTEBOOKS}
-
-
-def test_storing_again_changes_nothing_to_the_byte(tmp_path):
-    path = tmp_path / "small.ipynb"
-    stale = nbformat.v4.new_output("stream", text="7\n")
-    notebook = nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_code_cell("print(1)\nprint(2)", id="one", outputs=[stale]),
-            nbformat.v4.new_code_cell("print(3)", id="two"),
-        ]
-    )
-    path.write_text(nbformat.writes(notebook), encoding="utf-8")
-    assert rewrite(path)
-    stored = path.read_bytes()
-    assert [cell["outputs"][0]["text"] for cell in load(path)["cells"]] == [["1\n", "2\n"], ["3\n"]]
-    assert not rewrite(path)
-    assert path.read_bytes() == stored
 
 
 def test_every_known_survivor_has_its_reason():

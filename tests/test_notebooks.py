@@ -7,6 +7,7 @@ from itertools import pairwise
 import nbformat
 import pytest
 from lessons import DETAILS, NOTEBOOKS, answers, cells, lesson, load, solutions, source
+from rewrite import rewrite
 
 from helpers import LESSONS, links
 from helpers.exercises import NOT_ATTEMPTED
@@ -34,6 +35,23 @@ def test_file_is_what_every_front_end_reads(path):
     text = path.read_text(encoding="utf-8")
     as_stored = json.loads(nbformat.writes(nbformat.reads(text, as_version=4)))
     assert text == links.dump(as_stored), "not as tests/rewrite.py stores it"
+
+
+def test_storing_again_changes_nothing_to_the_byte(tmp_path):
+    path = tmp_path / "small.ipynb"
+    stale = nbformat.v4.new_output("stream", text="7\n")
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_code_cell("print(1)\nprint(2)", id="one", outputs=[stale]),
+            nbformat.v4.new_code_cell("print(3)", id="two"),
+        ]
+    )
+    path.write_text(nbformat.writes(notebook), encoding="utf-8")
+    assert rewrite(path)
+    stored = path.read_bytes()
+    assert [cell["outputs"][0]["text"] for cell in load(path)["cells"]] == [["1\n", "2\n"], ["3\n"]]
+    assert not rewrite(path)
+    assert path.read_bytes() == stored
 
 
 @each_notebook
