@@ -10,6 +10,7 @@ README is taken from lesson 2 again.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import os
@@ -30,12 +31,17 @@ METADATA = {
 }
 
 
-def rewrite(path: Path) -> bool:
+async def rewrite_all(paths: list[Path]) -> list[bool]:
+    """Run notebooks, all at once, and store them; True for each whose file has changed."""
+    return await asyncio.gather(*map(rewrite, paths))
+
+
+async def rewrite(path: Path) -> bool:
     """Run one notebook and store it; True when the file has changed."""
     before = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(before, as_version=4)
     kept = {c.id: c.outputs for c in notebook.cells if "nbval-ignore-output" in tags(c)}
-    NotebookClient(notebook, resources={"metadata": {"path": path.parent}}).execute()
+    await NotebookClient(notebook, resources={"metadata": {"path": path.parent}}).async_execute()
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.metadata.pop("execution", None)
@@ -64,8 +70,9 @@ def joined(outputs: list) -> list:
 
 if __name__ == "__main__":
     os.environ |= {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-    for notebook in map(Path, sys.argv[1:] or NOTEBOOKS):
-        print("changed  " if rewrite(notebook.resolve()) else "unchanged", notebook.name)
+    notebooks = [Path(notebook).resolve() for notebook in sys.argv[1:] or NOTEBOOKS]
+    for notebook, changed in zip(notebooks, asyncio.run(rewrite_all(notebooks)), strict=True):
+        print("changed  " if changed else "unchanged", notebook.name)
     (lesson_2,) = (path for path in NOTEBOOKS if path.name.startswith("02_"))
     drawn = {cell: output["data"]["image/png"] for cell, output in pictures(load(lesson_2))}
     (ROOT / ".github/attention.png").write_bytes(base64.b64decode(drawn["before-after"]))

@@ -1,5 +1,6 @@
 """The notebook files: what GitHub, Colab, JupyterLab and screen readers rely on."""
 
+import asyncio
 import json
 import re
 from itertools import pairwise
@@ -7,7 +8,7 @@ from itertools import pairwise
 import nbformat
 import pytest
 from lessons import DETAILS, NOTEBOOKS, answers, cells, lesson, load, solutions, source
-from rewrite import rewrite
+from rewrite import METADATA, rewrite_all
 
 from helpers import LESSONS, links
 from helpers.exercises import NOT_ATTEMPTED
@@ -37,21 +38,25 @@ def test_file_is_what_every_front_end_reads(path):
     assert text == links.dump(as_stored), "not as tests/rewrite.py stores it"
 
 
-def test_storing_again_changes_nothing_to_the_byte(tmp_path):
-    path = tmp_path / "small.ipynb"
-    stale = nbformat.v4.new_output("stream", text="7\n")
-    notebook = nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_code_cell("print(1)\nprint(2)", id="one", outputs=[stale]),
-            nbformat.v4.new_code_cell("print(3)", id="two"),
-        ]
-    )
-    path.write_text(nbformat.writes(notebook), encoding="utf-8")
-    assert rewrite(path)
-    stored = path.read_bytes()
-    assert [cell["outputs"][0]["text"] for cell in load(path)["cells"]] == [["1\n", "2\n"], ["3\n"]]
-    assert not rewrite(path)
-    assert path.read_bytes() == stored
+def test_a_stale_output_is_stored_anew_and_storing_again_changes_nothing_to_the_byte(tmp_path):
+    def notebook(first):
+        cell = {"cell_type": "code", "metadata": {}}
+        one = {**cell, "id": "one", "execution_count": 1, "source": ["print(1)\n", "print(2)"]}
+        two = {**cell, "id": "two", "execution_count": 2, "source": ["print(3)"]}
+        printed = {"name": "stdout", "output_type": "stream"}
+        one["outputs"] = [{**printed, "text": lines} for lines in first]
+        two["outputs"] = [{**printed, "text": ["3\n"]}]
+        return links.dump(
+            {"cells": [one, two], "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
+        )
+
+    stored = notebook([["1\n", "2\n"]])
+    before = {"stale": notebook([["7\n"]]), "cut": notebook([["1\n"], ["2\n"]]), "stored": stored}
+    paths = [tmp_path / f"{name}.ipynb" for name in before]
+    for path, text in zip(paths, before.values(), strict=True):
+        path.write_bytes(text.encode())
+    assert asyncio.run(rewrite_all(paths)) == [True, True, False]
+    assert [path.read_bytes() for path in paths] == 3 * [stored.encode()]
 
 
 @each_notebook
