@@ -40,7 +40,7 @@ def devices_that_met(run: Callable[..., Any], *args: Any) -> str | None:
             devices = sorted({tensor.device.type for tensor in tensors})
             if len(devices) > 1 and name != "index":  # indexing may: a GPU takes it too
                 met.append(f"{name}: {' meets '.join(devices)}")
-                raise RuntimeError(met[0])
+                raise RuntimeError
             if name == "_to_copy" and devices == ["meta"]:
                 dtype, device = kwargs.get("dtype", args[0].dtype), kwargs.get("device")
                 return torch.zeros(args[0].shape, dtype=dtype, device=device or "meta")

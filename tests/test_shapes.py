@@ -117,19 +117,28 @@ def test_what_is_made_without_a_device_is_seen_where_it_meets():
     forms = {
         "left there": lambda: torch.cat([x, torch.arange(3)]),
         "left there after a move": lambda: torch.cat([torch.arange(3).to("cpu"), torch.arange(3)]),
+        "left there after a number": lambda: torch.cat([torch.tensor(2.0) * x, torch.arange(3)]),
         "moved": lambda: torch.cat([x, torch.arange(3).to("cpu", non_blocking=True)]),
         "made with device=": lambda: torch.cat([x, torch.arange(3, device=x.device)]),
         "made like x": lambda: torch.cat([x, torch.zeros_like(x)]),
-        "without axes": lambda: torch.tensor(2.0) * x,
     }
     with MakesOnMeta():
         met = [form for form, run in forms.items() if devices_that_met(run)]
-    assert met == ["left there", "left there after a move"]
+    assert met == ["left there", "left there after a move", "left there after a number"]
 
 
-def test_what_is_taken_off_meta_arrives_as_zeros_of_the_dtype_that_was_asked_for():
+def test_only_what_is_taken_off_meta_arrives_as_zeros_and_in_the_dtype_that_was_asked_for():
     arrived, like = [], torch.ones(2)
+
+    def run():
+        arrived.append(torch.arange(3).to(like))
+        arrived.append(like.double())
+        arrived.append(torch.mm(torch.ones(4, 3), torch.ones(3, 2)))
+
     with MakesOnMeta():
-        devices_that_met(lambda: arrived.append(torch.arange(3).to(like)))
-    assert torch.equal(arrived[0], torch.zeros(3))
-    assert arrived[0].dtype == torch.float32
+        assert devices_that_met(run) is None
+    taken_off, never_there, still_there = arrived
+    assert torch.equal(taken_off, torch.zeros(3))
+    assert taken_off.dtype == torch.float32
+    assert torch.equal(never_there, torch.ones(2, dtype=torch.float64))
+    assert (still_there.shape, still_there.device.type) == ((4, 2), "meta")
