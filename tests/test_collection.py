@@ -1,11 +1,12 @@
 """Nothing is left uncompared: every lesson is collected, cell by cell."""
 
+import contextlib
+import io
 import json
-import re
 import subprocess
 
 import pytest
-from lessons import NOTEBOOKS, ROOT, cells, lesson, load
+from lessons import FINDINGS, NOTEBOOKS, ROOT, cells, lesson, load
 
 # Cells whose numbers cannot be compared; each says why in its first line.
 UNCOMPARED = {
@@ -15,13 +16,26 @@ UNCOMPARED = {
 }
 
 
-def test_every_code_cell_of_every_notebook_is_collected(capsys):
+@pytest.fixture(scope="module")
+def collected():
+    """The names of all cells and of the tests with stored findings, one a line."""
     quick = ["-p", "no:faulthandler", "-p", "no:cacheprovider", "--capture=no"]
-    pytest.main(["--collect-only", "-q", "-n", "0", *quick, str(ROOT / "notebooks")])
-    found = capsys.readouterr().out
+    exercises = map(str, (ROOT / "tests").glob("test_*_exercises.py"))
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        pytest.main(
+            ["--collect-only", "-q", "-n", "0", *quick, str(ROOT / "notebooks"), *exercises]
+        )
+    return out.getvalue().splitlines()
+
+
+def test_every_code_cell_of_every_notebook_is_collected(collected):
     for path in NOTEBOOKS:
-        collected = re.findall(rf"{path.name}::Cell (\d+)", found)
-        assert len(collected) == len(cells(load(path), "code")), path.name
+        found = [line for line in collected if line.startswith(f"notebooks/{path.name}::Cell ")]
+        assert len(found) == len(cells(load(path), "code")), path.name
+
+
+def test_every_stored_finding_belongs_to_a_test(collected):
+    assert [test for test in load(FINDINGS) if f"tests/{test}" not in collected] == []
 
 
 def test_only_the_timed_cells_are_not_compared_to_the_digit():
