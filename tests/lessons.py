@@ -119,23 +119,32 @@ def assert_close(
     )
 
 
-def assert_wrong(exercise: str, answer: object, question: str) -> None:
-    """The checker calls an answer wrong, tells the stored finding, and asks a fitting question.
+def assert_right(exercise: str, answer: object) -> None:
+    """The checker calls an answer right, and tells why it matters as stored."""
+    verdict = judge(exercise, answer)
+    assert verdict.state == "right", verdict.message
+    assert_told_as_stored("right", verdict.message)
 
-    Findings are stored in `findings.json`, by test and question, without the words of torch's
-    own errors. With the variable STORE_FINDINGS set, what is found now is stored.
-    """
+
+def assert_wrong(exercise: str, answer: object, question: str) -> None:
+    """The checker calls an answer wrong, asks a fitting question, and tells all of it as stored."""
     verdict = judge(exercise, answer)
     assert verdict.state == "wrong"
     finding, asked = verdict.message.split("\nAsk yourself: ")
     assert finding
     assert question
     assert question in asked, verdict.message
-    finding = re.sub(r"(\w+Error): .*", r"\1", finding)
+    assert_told_as_stored(question, verdict.message)
+
+
+def assert_told_as_stored(key: str, message: str) -> None:
+    """Compare what a learner is told with `findings.json`, by test and key, without the words of
+    torch's own errors. With the variable STORE_FINDINGS set, what is told now is stored."""
+    message = re.sub(r"(\w+Error): .*", r"\1", message)
     test = os.environ["PYTEST_CURRENT_TEST"].partition("tests/")[2].removesuffix(" (call)")
     stored = load(FINDINGS)
     if "STORE_FINDINGS" in os.environ:
-        stored.setdefault(test, {})[question] = finding
+        stored.setdefault(test, {})[key] = message
         text = json.dumps(stored, indent=1, sort_keys=True, ensure_ascii=False)
         FINDINGS.write_text(text + "\n", encoding="utf-8")
-    assert finding == stored.get(test, {}).get(question), verdict.message
+    assert message == stored.get(test, {}).get(key)

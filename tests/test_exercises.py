@@ -5,6 +5,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 import torch
+from lessons import FINDINGS, load
 
 import helpers
 from helpers.exercises import Exercise, Tally, Verdict, shorten
@@ -183,6 +184,14 @@ def test_check_prints_number_verdict_and_message(capsys, monkeypatch):
 def test_an_unknown_name_names_the_known_ones(door):
     with pytest.raises(KeyError, match=r"'casual-attention'.*causal-attention"):
         door("casual-attention", None)
+
+
+@pytest.mark.parametrize("number", helpers.LESSONS)
+def test_each_question_is_asked_of_some_known_wrong_answer(number):
+    messages = [message for told in load(FINDINGS).values() for message in told.values()]
+    asked = {message.split("\nAsk yourself: ")[-1] for message in messages}
+    for exercise in helpers._exercises(number):
+        assert [question for _, question in exercise.demands if question not in asked] == []
 
 
 def test_an_unknown_lesson_names_the_known_ones():

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from lessons import BEFORE_SOLUTIONS, answers, assert_wrong, run_cells, solutions
+from lessons import BEFORE_SOLUTIONS, answers, assert_right, assert_wrong, run_cells, solutions
 
 from helpers import judge
 
@@ -351,8 +351,7 @@ def test_a_table_that_is_not_returned_is_not_attempted():
 def test_each_printed_solution_is_right(name):
     names = run_cells(1, *BEFORE_SOLUTIONS[1])
     exec(solutions(1)[name], names)
-    verdict = judge(name, names[answers(1)[name]])
-    assert verdict.state == "right", verdict.message
+    assert_right(name, names[answers(1)[name]])
 
 
 SHAPES = {"token": (3, 5, 7), "position": (5, 7), "noise": (3, 1, 7), "sum": (3, 5, 7)}
@@ -405,6 +404,7 @@ def ids_for_places(rows):
 
 
 SMALL_WRONG = {
+    "no width": ("three-shapes", {**SHAPES, "token": (3, 5)}, "how wide is one row"),
     "batch for positions": ("three-shapes", {**SHAPES, "position": (3, 5, 7)}, "two texts"),
     "no axis for the noise": ("three-shapes", {**SHAPES, "noise": (3, 7)}, "One vector for each"),
     "widths added": ("three-shapes", {**SHAPES, "sum": (3, 5, 21)}, "Line the three shapes up"),
@@ -450,6 +450,11 @@ SMALL_WRONG = {
         ),
         "By which factor",
     ),
+    "slightly faster": (
+        "sinusoidal",
+        lambda *sizes: loop_table(*sizes, base=9000),
+        "By which factor",
+    ),
     "turned": ("sinusoidal", lambda length, d: torch.zeros(d, length), "One row for each"),
 }
 
@@ -459,11 +464,11 @@ def test_wrong_small_answers_get_a_fitting_question(name):
     assert_wrong(*SMALL_WRONG[name])
 
 
-def loop_table(length, d_model):
+def loop_table(length, d_model, base=10000):
     return torch.tensor(
         [
             [
-                (math.cos if c % 2 else math.sin)(p / 10000 ** ((c - c % 2) / d_model))
+                (math.cos if c % 2 else math.sin)(p / base ** ((c - c % 2) / d_model))
                 for c in range(d_model)
             ]
             for p in range(length)

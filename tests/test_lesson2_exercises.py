@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from lessons import BEFORE_SOLUTIONS, answers, assert_wrong, run_cells, solutions
+from lessons import BEFORE_SOLUTIONS, answers, assert_right, assert_wrong, run_cells, solutions
 from torch import nn
 from torch.nn import functional as F
 
@@ -448,8 +448,7 @@ def test_a_class_without_forward_is_not_attempted():
 def test_each_printed_solution_is_right(name):
     names = run_cells(2, *BEFORE_SOLUTIONS[2])
     exec(solutions(2)[name], names)
-    verdict = judge(name, names[answers(2)[name]])
-    assert verdict.state == "right", verdict.message
+    assert_right(name, names[answers(2)[name]])
 
 
 FORECAST = {
@@ -476,11 +475,19 @@ SMALL_WRONG = {
     "input width kept": ("shape-forecast", {**FORECAST, "queries": (4, 7, 5)}, "last number"),
     "all axes turned": ("shape-forecast", {**FORECAST, "turned keys": (3, 7, 4)}, "two axes"),
     "scores by width": ("shape-forecast", {**FORECAST, "scores": (4, 3, 3)}, "each pair"),
+    "weights by width": ("shape-forecast", {**FORECAST, "weights": (4, 7, 3)}, "only rescale"),
+    "a value for each word": (
+        "shape-forecast",
+        {**FORECAST, "context vectors": (4, 7, 7)},
+        "how wide is one value",
+    ),
     "one left open": ("shape-forecast", {**FORECAST, "weights": None}, "which is missing"),
     "a number": ("shape-forecast", {**FORECAST, "weights": 7}, "One tuple"),
     "a list of shapes": ("shape-forecast", [(4, 7, 3)], "which is missing"),
     "A blamed on the transpose": ("clinic", {**CAUSES, "A": "transpose"}, "sets that width"),
     "B blamed on a layer": ("clinic", {**CAUSES, "B": "projection"}, "how many tokens ask"),
+    "C blamed on a layer": ("clinic", {**CAUSES, "C": "projection"}, "multiplied away"),
+    "D found in order": ("clinic", {**CAUSES, "D": "not in the shapes"}, "right three numbers"),
     "E blamed on the transpose": ("clinic", {**CAUSES, "E": "transpose"}, "any row"),
     "C left open": ("clinic", {**CAUSES, "C": None}, "which is missing"),
     "a cause of one's own": ("clinic", {**CAUSES, "C": "softmax"}, "which is missing"),

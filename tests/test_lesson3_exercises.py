@@ -5,7 +5,7 @@ import re
 
 import pytest
 import torch
-from lessons import BEFORE_SOLUTIONS, answers, assert_wrong, run_cells, solutions
+from lessons import BEFORE_SOLUTIONS, answers, assert_right, assert_wrong, run_cells, solutions
 
 from helpers import judge, lesson3
 from helpers.hand_built import SLOTS, layout
@@ -604,7 +604,8 @@ def eight(gain):
 def test_eight_places_want_a_larger_gain():
     assert_wrong("eight-places", eight(24.0), "how large must the gain be")
     assert_wrong("eight-places", eight((8 / 6) ** 0.5), "almost nothing is left")
-    assert judge("eight-places", eight(28.0)).state == "right"
+    assert_wrong("eight-places", eight(26.8), "how large must the gain")  # a leak of 0.00054
+    assert judge("eight-places", eight(27.2)).state == "right"  # 0.00047
 
 
 def test_eight_places_want_eight_places():
@@ -643,8 +644,7 @@ def test_a_stub_is_not_attempted(name):
 def test_each_printed_solution_is_right(name):
     names = dict(NAMES)
     exec(solutions(3)[name], names)
-    verdict = judge(name, names[answers(3)[name]])
-    assert verdict.state == "right", verdict.message
+    assert_right(name, names[answers(3)[name]])
 
 
 def test_judging_draws_nothing_from_the_learners_random_state():
