@@ -2,7 +2,7 @@
 
 * A cell that was never run, or a notebook not run once from top to bottom, fails.
 * A cell tagged `raises-exception` has an error stored.
-* A picture has the stored alt text and looks like the stored picture.
+* A picture is opaque, has the stored alt text and width, and looks like the stored picture.
 * Outputs are of the stored kinds, none missing and none new.
 * A cell tagged `nbval-ignore-output` still prints the same, apart from its numbers.
 * A mismatch names the cell, its section, the line and the numbers, stored and computed.
@@ -112,13 +112,11 @@ def stored_faults(item):
         return None
     if cell.execution_count is None:
         return "this cell was never run: nothing is stored to compare with"
-    counts = [
-        c.execution_count
-        for c in item.parent.nb.cells
-        if c.cell_type == "code" and c.source.strip()
-    ]
-    if counts != list(range(1, len(counts) + 1)):
-        return f"the notebook was not run once, from top to bottom: counts {counts}"
+    code = [c for c in item.parent.nb.cells if c.cell_type == "code" and c.source.strip()]
+    counts = enumerate((c.execution_count for c in code), 1)
+    due = next((n for n, count in counts if count not in (n, None)), None)
+    if due and cell.id == code[due - 1].id:
+        return f"the notebook was not run once, from top to bottom: In[{due}] was due here"
     if item.options["check_exception"] and not has_error(cell.outputs):
         return "its tag says that it raises, but no error is stored"
     return None
@@ -158,7 +156,7 @@ def has_error(outputs):
 
 
 def picture_fault(stored, computed):
-    """How two picture outputs differ, in alt text or in looks; None when they agree."""
+    """How two picture outputs differ, in alt text, size or looks; None when they agree."""
     old_alt, new_alt = (
         output.metadata.get("image/png", {}).get("alt", "") for output in (stored, computed)
     )
@@ -166,10 +164,19 @@ def picture_fault(stored, computed):
         return "a picture is stored without alt text"
     if old_alt != new_alt:
         return f"alt text: stored {old_alt!r}, computed {new_alt!r}"
+    if stored.metadata != computed.metadata:
+        return f"a picture's metadata: stored {stored.metadata}, computed {computed.metadata}"
     if stored.data["image/png"].strip() == computed.data["image/png"].strip():
         return None
-    old, new = (opened(output.data["image/png"]) for output in (stored, computed))
-    same_maker = old.info.get("Software") == new.info.get("Software")
+    try:
+        old, new = (opened(output.data["image/png"]) for output in (stored, computed))
+    except (OSError, ValueError) as error:
+        return f"a stored picture cannot be read: {error}"
+    if old.has_transparency_data:
+        return "a picture is stored with transparent parts"
+    if "Software" not in old.info:
+        return "a picture is stored without the name of what drew it"
+    same_maker = old.info["Software"] == new.info.get("Software")
     block, largest_difference = SAME_MAKER if same_maker else OTHER_MAKER
     old, new = blocks(old, block), blocks(new, block)
     if old.shape != new.shape:
@@ -181,10 +188,12 @@ def picture_fault(stored, computed):
 
 
 def opened(png):
-    """A picture from a PNG in base64."""
+    """A picture from a PNG in base64, with all that its file says."""
     from PIL import Image  # here: the process that starts the workers need not wait for it
 
-    return Image.open(io.BytesIO(base64.b64decode(png)))
+    picture = Image.open(io.BytesIO(base64.b64decode(png)))
+    picture.load()
+    return picture
 
 
 def blocks(picture, size):
