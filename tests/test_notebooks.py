@@ -1,5 +1,6 @@
 """The notebook files: what GitHub, Colab, JupyterLab and screen readers rely on."""
 
+import ast
 import asyncio
 import json
 import re
@@ -15,6 +16,13 @@ from helpers.exercises import NOT_ATTEMPTED
 
 MEGABYTE = 1_000_000
 LONGEST_CELL = 25
+# What may be said of a cell beside its contents: folded away with Colab's form, or not compared.
+FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}}
+ALLOWED_METADATA = {
+    "setup": [FOLDED],
+    "guards": [{}, FOLDED],
+    "speed": [{"tags": ["nbval-ignore-output"]}],
+}
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
@@ -68,10 +76,17 @@ def test_cell_ids_are_readable_and_unique(path):
 
 @each_notebook
 def test_ran_once_from_top_to_bottom_without_traces_of_the_run(path):
-    code = cells(load(path), "code")
-    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
-    allowed = {"cellView", "jupyter", "tags"}
-    assert [c["id"] for c in load(path)["cells"] if set(c["metadata"]) - allowed] == []
+    for due, cell in enumerate(cells(load(path), "code"), 1):
+        assert cell["execution_count"] == due, f"{cell['id']}: In[{due}] was due here"
+    for cell in load(path)["cells"]:
+        assert cell["metadata"] in ALLOWED_METADATA.get(cell["id"], [{}]), cell["id"]
+
+
+@each_notebook
+def test_no_cell_is_empty_or_raw(path):
+    for cell in load(path)["cells"]:
+        assert cell["cell_type"] in ("markdown", "code"), cell["id"]
+        assert source(cell).strip(), cell["id"]
 
 
 @each_notebook
@@ -95,6 +110,8 @@ def test_an_uncompared_cell_says_why(path):
         assert set(tags) <= {"nbval-ignore-output"}, cell["id"]
         if tags:
             assert source(cell).startswith("# Not compared by the tests: "), cell["id"]
+            (ratio,) = re.findall(r" (\d+) times as long", "".join(cell["outputs"][0]["text"]))
+            assert int(ratio) > 1, f"{cell['id']}: what is stored says the contrary of the text"
 
 
 @each_notebook
@@ -118,6 +135,7 @@ def test_no_stored_number_is_minus_zero_or_scientific(path):
             text = "".join(output.get("text", output.get("data", {}).get("text/plain", "")))
             assert not re.search(r"(?<![\d.])-0\.?0*(?![\d.])|\de[-+]\d", text), cell["id"]
             assert not re.search(r"0x[0-9a-f]{6}|/home/|/tmp/|<Figure", text), cell["id"]
+            assert not re.search(r"[\x00-\x09\x0b-\x1f]", text), f"{cell['id']}: control characters"
 
 
 @each_notebook
@@ -126,11 +144,16 @@ def test_markdown_renders_everywhere(path):
         assert not re.search(r"<(?!/?(details|summary)>)[a-z]", text), f"{cell_id}: HTML"
         assert not re.search(r"\\\(|\\\[|\\\$|mermaid|attachment:", text), cell_id
         assert "$" not in "".join(DETAILS.findall(text)), f"{cell_id}: math inside <details>"
+        assert text.count("$") % 2 == 0, f"{cell_id}: math that does not end"
+        tags = re.findall(r"</?details>|</?summary>", text)
+        whole = ["<details>", "<summary>", "</summary>", "</details>"]
+        assert tags == len(tags) // 4 * whole, f"{cell_id}: <details> that does not end"
+        assert not re.search(r"</summary>(?!\n\n)", text), f"{cell_id}: no blank line after summary"
         for alt, target in re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", text):
             assert alt.strip(), f"{cell_id}: an image without alternative text"
             assert target.startswith("https://"), f"{cell_id}: relative image {target}"
         for target in re.findall(r"(?<!!)\[[^\]]+\]\(([^)]*)\)", text):
-            assert target.startswith(("https://", "#")), f"{cell_id}: relative link {target}"
+            assert target.startswith("https://"), f"{cell_id}: relative link {target}"
 
 
 @each_notebook
@@ -174,6 +197,26 @@ def test_untouched_exercises_say_so_and_the_last_cell_keeps_the_tally(number):
             assert f"{name}: {NOT_ATTEMPTED}" in text, name
     last = "".join(code[-1]["outputs"][0]["text"])
     assert last.startswith(f"0 of {len(names)} done; next: {number}.1 ")
+
+
+def form(code, name):
+    """The parameters and the dictionary keys in what a piece of code calls `name`."""
+    (node,) = (
+        node
+        for node in ast.parse(code).body
+        if name == getattr(node, "name", None)
+        or (isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets))
+    )
+    inside = list(ast.walk(node))
+    parameters = [(n.name, ast.unparse(n.args)) for n in inside if isinstance(n, ast.FunctionDef)]
+    return parameters, [[*map(ast.unparse, n.keys)] for n in inside if isinstance(n, ast.Dict)]
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_an_exercise_asks_for_what_its_solution_gives(number):
+    for cell in cells(lesson(number), "code"):
+        for name, answer in re.findall(r'check\("([\w-]+)", (\w+)\)', source(cell)):
+            assert form(source(cell), answer) == form(solutions(number)[name], answer), name
 
 
 @pytest.mark.parametrize("number", LESSONS)
