@@ -34,6 +34,15 @@ def test_every_code_cell_of_every_notebook_is_collected(collected):
         assert len(found) == len(cells(load(path), "code")), path.name
 
 
+def test_the_settings_leave_nothing_out(pytestconfig):
+    assert pytestconfig.inipath == ROOT / "pyproject.toml"
+    assert pytestconfig.getini("testpaths") == ["notebooks", "tests"]
+    options = pytestconfig.getini("addopts")
+    leave_out = ("-k", "-m", "--deselect", "--ignore", "--nbval-lax", "--nbval-sanitize-with")
+    assert "--nbval" in options
+    assert [option for option in options if option.startswith(leave_out)] == []
+
+
 def test_every_stored_finding_belongs_to_a_test(collected):
     assert [test for test in load(FINDINGS) if f"tests/{test}" not in collected] == []
 

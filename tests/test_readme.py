@@ -1,11 +1,17 @@
-"""The README's commands are the ones that CI runs, and its picture is the lesson's."""
+"""What README and workshop page say of commands, versions and lessons is so."""
 
 import base64
 import re
 
-from lessons import NOTEBOOKS, ROOT, cells, lesson, load, pictures, source
+import pytest
+from lessons import NOTEBOOKS, ROOT, answers, cells, lesson, load, pictures, source
+from test_prose import printed, values
+
+from helpers import LESSONS, ready
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+WORKSHOP = (ROOT / ".github/WORKSHOP.md").read_text(encoding="utf-8")
+TITLES = [source(load(path)["cells"][0]) for path in NOTEBOOKS]
 
 
 def commands(language):
@@ -23,6 +29,11 @@ def test_the_workflow_runs_the_readmes_commands():
     runs = set(re.findall(r"^ +run: (.+)$", text.split("\n  test:\n")[1], re.M))
     wanted = {c for c in commands("(?:bash|powershell)") if "pytest" in c or "whl/cpu" in c}
     assert runs == wanted
+
+
+def test_the_rehearsal_runs_the_lessons_and_the_tests_of_their_rules():
+    text = (ROOT / ".github/workflows/rehearsal.yml").read_text(encoding="utf-8")
+    assert "run: .venv/bin/pytest notebooks tests/test_rules.py tests/test_collection.py\n" in text
 
 
 def test_actions_are_pinned_by_commit():
@@ -56,14 +67,13 @@ def test_the_pages_workflow_runs_the_readmes_command_and_links_every_lesson():
     workflow = (ROOT / ".github/workflows/pages.yml").read_text(encoding="utf-8")
     assert f"run: {export}\n" in workflow
     index = (ROOT / ".github/index.html").read_text(encoding="utf-8")
-    titles = [source(load(path)["cells"][0]).splitlines()[0].split(" · ")[1] for path in NOTEBOOKS]
+    titles = [title.splitlines()[0].split(" · ")[1] for title in TITLES]
     linked = re.findall(r'<a href="(.+?)\.html">(.+?)</a>', index)
     assert linked == [(path.stem, title) for path, title in zip(NOTEBOOKS, titles, strict=True)]
 
 
 def test_the_run_sheet_has_every_section_and_exercise_of_the_core_path():
-    sheet = (ROOT / ".github/WORKSHOP.md").read_text(encoding="utf-8").split("\n### ")[1:]
-    for path, part in zip(NOTEBOOKS, sheet, strict=True):
+    for path, part in zip(NOTEBOOKS, WORKSHOP.split("\n### ")[1:], strict=True):
         markdown = "\n".join(map(source, cells(load(path), "markdown"))).split("\n## Deeper")[0]
         rows = [line.split(" | ") for line in part.splitlines() if line.startswith("| ")]
         sections = re.findall(r"^## (\d+) ·", markdown, re.M)
@@ -72,3 +82,49 @@ def test_the_run_sheet_has_every_section_and_exercise_of_the_core_path():
         assert re.findall(r"(\d\.\d+) \((\d+)\)", part) == exercises, path.stem
         path_minutes = sum(int(minutes) for _, minutes in exercises)
         assert f"exercises on this path {path_minutes}" in part, path.stem
+        minutes = sum(int(minutes) for minutes in re.findall(r"^\| (\d+) \|", part, re.M))
+        assert f"\nAbout {minutes} minutes, " in part, path.stem
+
+
+def test_the_run_sheet_answers_with_numbers_that_the_lesson_prints():
+    for path, part in zip(NOTEBOOKS, WORKSHOP.split("\n### ")[1:], strict=True):
+        for row in (line.split(" | ") for line in part.splitlines() if line.startswith("| ")):
+            unshown = values(" ".join(row[3:4] + row[5:6])) - printed(load(path))
+            assert unshown <= set(range(10)), f"the lesson does not print {unshown}: {row}"
+    counts = re.findall(r'"0 of (\d+)', WORKSHOP)
+    assert counts == [str(len(answers(number))) for number in LESSONS]
+
+
+def test_the_readmes_table_says_what_each_lesson_says():
+    rows = re.findall(r"^\| \[(\d) · (.+?)\]\(notebooks/(.+?)\) \|.*?\| (\S+) \|", README, re.M)
+    minutes = [re.findall(r"\| (\S+) minutes", title)[0] for title in TITLES]
+    assert rows == [
+        (*re.findall(r"# Lesson (\d) · (.+)", title)[0], path.name, promised)
+        for path, title, promised in zip(NOTEBOOKS, TITLES, minutes, strict=True)
+    ]
+    sheets = re.findall(r"^### Lesson (\d) · (.+)$", WORKSHOP, re.M)
+    assert sheets == [row[:2] for row in rows]
+
+
+@pytest.mark.parametrize("page", [README, WORKSHOP], ids=["README", "WORKSHOP"])
+def test_every_file_and_module_that_a_command_names_is_there(page):
+    text = page.replace("%2F", "/")
+    files = set(re.findall(r"\b(?:tests|notebooks|helpers)/[\w./-]*\w", text))
+    modules = re.findall(r"python\d? -m (helpers\S*?\w)\b(?!\.\w)", text)
+    assert [file for file in files if not (ROOT / file).exists()] == []
+    assert modules
+    assert [m for m in modules if not (ROOT / f"{m.replace('.', '/')}.py").exists()] == []
+
+
+def test_the_oldest_versions_are_named_alike():
+    oldest = {name: ".".join(map(str, version)) for name, version in ready.OLDEST.items()}
+    python = ".".join(map(str, ready.OLDEST_PYTHON))
+    workflows = (ROOT / ".github/workflows/tests.yml", ROOT / ".github/workflows/rehearsal.yml")
+    tests, rehearsal = (path.read_text(encoding="utf-8") for path in workflows)
+    assert f"torch {oldest['torch']} and newer" in README
+    assert f"IPython {oldest['ipython']} " in README
+    assert f"torch {oldest['torch']} and matplotlib {oldest['matplotlib']} or newer" in WORKSHOP
+    assert f"torch=={oldest['torch']}.0" in rehearsal
+    assert f"matplotlib>={oldest['matplotlib']}" in (ROOT / "requirements.txt").read_text("utf-8")
+    (newest,) = re.findall(rf"You need Python {python} to (\S+)\. ", README)
+    assert f'python: ["{python}", "{newest}"]' in tests
