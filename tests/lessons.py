@@ -32,7 +32,10 @@ DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)
 
 @functools.cache
 def load(path: Path) -> dict:
-    return json.loads(path.read_text(encoding="utf-8"))
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path.name} is not JSON: {error}") from None
 
 
 def lesson(number: int) -> dict:

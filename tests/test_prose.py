@@ -65,11 +65,12 @@ def values(text):
 
 
 def printed(notebook):
-    """Every number in the outputs of a lesson, captions apart: those are prose."""
+    """Every number in the compared outputs of a lesson, captions apart: those are prose."""
     texts = (
         "".join(output.get("text", output.get("data", {}).get("text/plain", "")))
         for cell in cells(notebook, "code")
         for output in cell["outputs"]
+        if not cell["metadata"].get("tags")
     )
     return set().union(*(values(CAPTION.sub("", text)) for text in texts))
 

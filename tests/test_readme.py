@@ -110,6 +110,7 @@ def test_the_readmes_table_says_what_each_lesson_says():
 def test_every_file_and_module_that_a_command_names_is_there(page):
     text = page.replace("%2F", "/")
     files = set(re.findall(r"\b(?:tests|notebooks|helpers)/[\w./-]*\w", text))
+    files |= set(re.findall(r"(?:python\d?|-r) ([^-\s;]+)", text))
     modules = re.findall(r"python\d? -m (helpers\S*?\w)\b(?!\.\w)", text)
     assert [file for file in files if not (ROOT / file).exists()] == []
     assert modules
@@ -126,5 +127,6 @@ def test_the_oldest_versions_are_named_alike():
     assert f"torch {oldest['torch']} and matplotlib {oldest['matplotlib']} or newer" in WORKSHOP
     assert f"torch=={oldest['torch']}.0" in rehearsal
     assert f"matplotlib>={oldest['matplotlib']}" in (ROOT / "requirements.txt").read_text("utf-8")
-    (newest,) = re.findall(rf"You need Python {python} to (\S+)\. ", README)
-    assert f'python: ["{python}", "{newest}"]' in tests
+    ((first, newest),) = re.findall(r'python: \["(.+?)", "(.+?)"\]', tests)
+    assert first == python
+    assert f"You need Python {first} to {newest}. " in README

@@ -89,8 +89,8 @@ DAMAGED_CELLS = [
         "the picture looks different",
     ),
     (
-        code("replaced-by-another", SHOW.format(png(60, "ours 1.0")), picture(110)),
-        "the picture looks different",
+        code("changed-by-another", SHOW.format(png(64, "ours 1.0")), picture(60)),
+        "the picture looks different: a part of it by 31 of 255 shades",
     ),
     (
         code("picture-cut", SHOW.format(png(60)), stored_as(png(60)[:400])),
