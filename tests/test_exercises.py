@@ -5,10 +5,12 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 import torch
-from lessons import FINDINGS, load
+from lessons import FINDINGS, lesson, load, source
 
 import helpers
+from helpers import lesson1, lesson2, lesson3
 from helpers.exercises import Exercise, Tally, Verdict, shorten
+from helpers.puzzle import read, rule
 
 
 def twice(answer):
@@ -184,6 +186,29 @@ def test_check_prints_number_verdict_and_message(capsys, monkeypatch):
 def test_an_unknown_name_names_the_known_ones(door):
     with pytest.raises(KeyError, match=r"'casual-attention'.*causal-attention"):
         door("casual-attention", None)
+
+
+BATCH, LENGTH, D_MODEL = lesson1.SHAPES["sum"][0]
+TEXTS, TOKENS, D_OUT = lesson2.SHAPES["queries"][0]
+STATED = [
+    (
+        1,
+        "three-shapes-text",
+        f"{BATCH} texts with {LENGTH} places each, and `d_model` = {D_MODEL}",
+    ),
+    (2, "forecast-text", f"A batch of shape {TEXTS} \u00d7 {TOKENS} \u00d7 5 goes in"),
+    (2, "forecast-text", f"the layer has `d_out` = {D_OUT}."),
+    (3, "previous-head-text", f"gets at least {lesson3.SHARP} of the attention"),
+    (3, "flight-text", f"must get at least {lesson3.SHARP} of the attention"),
+    (3, "six-bits-text", f"`{lesson3._SIX}` Which six bits"),
+    (3, "patch-after", f"`{lesson3._PATCHED}` is {rule(read(lesson3._PATCHED))}."),
+]
+
+
+@pytest.mark.parametrize(("number", "cell", "words"), STATED)
+def test_an_exercise_states_what_its_checker_expects(number, cell, words):
+    (text,) = (source(c) for c in lesson(number)["cells"] if c["id"] == cell)
+    assert words in text
 
 
 @pytest.mark.parametrize("number", helpers.LESSONS)
