@@ -36,10 +36,7 @@ def prose(notebook):
 def test_file_is_what_every_front_end_reads(path):
     notebook = load(path)
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
-    assert notebook["metadata"] == {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-        "language_info": {"name": "python"},
-    }
+    assert notebook["metadata"] == METADATA
     assert path.stat().st_size < MEGABYTE
     text = path.read_text(encoding="utf-8")
     as_stored = json.loads(nbformat.writes(nbformat.reads(text, as_version=4)))
