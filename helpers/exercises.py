@@ -114,7 +114,7 @@ def _quiet():
     import torch
 
     dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
-    elsewhere = torch.get_default_device().type != "cpu"
+    elsewhere = torch.empty(0).device.type != "cpu"
     with (
         torch.device("cpu") if elsewhere else contextlib.nullcontext(),
         contextlib.redirect_stdout(io.StringIO()),
