@@ -553,6 +553,18 @@ def by_prefixes(model, x):
             return True
 
 
+def test_the_models_that_are_lent_have_the_same_weights_each_time():
+    lent = []
+
+    def peeks(model, x):
+        lent.append(model.project.weight)
+        return by_prefixes(model, x)
+
+    assert judge("peek-test", peeks).state == "right"
+    assert len(lent) > 5
+    assert all(torch.equal(weight, lent[0]) for weight in lent)
+
+
 @pytest.mark.parametrize(
     ("exercise", "given"),
     [
