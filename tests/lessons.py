@@ -39,8 +39,9 @@ def load(path: Path) -> dict:
 
 
 def lesson(number: int) -> dict:
-    (path,) = (ROOT / "notebooks").glob(f"{number:02}_*.ipynb")
-    return load(path)
+    found = [path for path in NOTEBOOKS if path.name.startswith(f"{number:02}_")]
+    assert len(found) == 1, f"lesson {number} is stored in {found or 'no notebook'}"
+    return load(found[0])
 
 
 def source(cell: dict) -> str:

@@ -158,7 +158,7 @@ def test_headings_never_skip_a_level(path):
     levels = [
         len(marks) for _, text in prose(load(path)) for marks in re.findall(r"^(#+) ", text, re.M)
     ]
-    assert levels[0] == 1
+    assert levels[:1] == [1]
     assert levels.count(1) == 1
     assert all(b - a <= 1 for a, b in pairwise(levels))
 
