@@ -7,7 +7,7 @@
 * A cell tagged `nbval-ignore-output` still prints the same, apart from its numbers.
 * A mismatch names the cell, its section, the line and the numbers, stored and computed.
 * Once a cell has raised, the rest of its notebook is skipped: one bug, one failure.
-* The cells of a notebook stay in order, whatever order was asked for.
+* The cells of a notebook stay together and in order, whatever order was asked for.
 """
 
 from __future__ import annotations
@@ -54,11 +54,13 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Put the cells back in order, after whatever else has had its turn."""
+    """Put each notebook's cells back in order where the first of them stands, after all else."""
     yield
-    cells = [item for item in items if isinstance(item, IPyNbCell)]
-    in_order = iter(sorted(cells, key=lambda item: (str(item.parent.path), item.cell_num)))
-    items[:] = [next(in_order) if isinstance(item, IPyNbCell) else item for item in items]
+    cells = {}
+    for item in sorted((i for i in items if isinstance(i, IPyNbCell)), key=lambda i: i.cell_num):
+        cells.setdefault(item.parent, []).append(item)
+    parts = [cells.pop(i.parent, []) if isinstance(i, IPyNbCell) else [i] for i in items]
+    items[:] = [item for part in parts for item in part]
 
 
 def pytest_collection_finish():

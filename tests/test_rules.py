@@ -155,21 +155,28 @@ def report(tmp_path_factory):
     write(folder / "cells.ipynb", counted)
     write(folder / "order.ipynb", [cell for cell, _ in OUT_OF_ORDER])
     without = [f"-pno:{plugin}" for plugin in ("cacheprovider", "xdist", "hypothesispytest")]
+    (folder / "test_between.py").write_text("def test_between(): pass\n", encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     alone = ["-c", str(folder / "pytest.ini"), "--color=no", *without]
     with contextlib.redirect_stdout(io.StringIO()) as out, mock.patch.dict(os.environ):
         os.environ.setdefault("WARM_KERNELS", "no")
         how = ["--nbval", "--nbval-current-env", "-rs", *alone]
-        pytest.main([*how, str(folder)], plugins=[InReverse()])
+        pytest.main([*how, str(folder)], plugins=[MIXED])
     return out.getvalue()
 
 
-class InReverse:
-    """Asks for another order, as a plugin for random order does; cells keep theirs."""
+class Mixed:
+    """Asks for another order, as a plugin for random order does, and tells which one it is."""
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items):
-        items.reverse()
+        items.sort(key=lambda item: -getattr(item, "cell_num", 2.5))
+
+    def pytest_collection_finish(self, session):
+        self.order = [item.name for item in session.items]
+
+
+MIXED = Mixed()
 
 
 def write(path, cells):
@@ -209,6 +216,12 @@ def test_the_rest_of_a_broken_notebook_is_skipped(report):
     assert re.search(r"cell 'raises' \(In\[\d+\], section 'Part one'\) raised, so the rest", report)
 
 
+def test_cells_stay_together_and_in_order(report):
+    sizes = {"cells": len(DAMAGED_CELLS), "order": len(OUT_OF_ORDER)}
+    kept = {name: [f"Cell {n}" for n in range(size)] for name, size in sizes.items()}
+    assert MIXED.order == [*kept["cells"], *kept["order"], "test_between"]
+
+
 def test_nothing_else_fails(report):
     failed = sum(told is not None for _, told in DAMAGED_CELLS + OUT_OF_ORDER)
-    assert f" {failed} failed, 6 passed, 1 skipped" in report, report
+    assert f" {failed} failed, 7 passed, 1 skipped" in report, report
