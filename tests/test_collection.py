@@ -16,7 +16,7 @@ UNCOMPARED = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def collected():
     """The names of all cells and of the tests with stored findings, one a line."""
     quick = ["-p", "no:faulthandler", "-p", "no:cacheprovider", "--capture=no"]

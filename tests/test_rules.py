@@ -146,7 +146,7 @@ OUT_OF_ORDER = [
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def report(tmp_path_factory):
     """What the suite says about all the damage, in one run."""
     folder = tmp_path_factory.mktemp("damaged")
