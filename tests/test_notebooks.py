@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from lessons import DETAILS, NOTEBOOKS, answers, cells, lesson, load, solutions, source
 from rewrite import METADATA, rewrite_all
+from shape_comments import false_comments
 
 from helpers import LESSONS, links
 from helpers.exercises import NOT_ATTEMPTED
@@ -194,6 +195,11 @@ def test_untouched_exercises_say_so_and_the_last_cell_keeps_the_tally(number):
             assert f"{name}: {NOT_ATTEMPTED}" in text, name
     last = "".join(code[-1]["outputs"][0]["text"])
     assert last.startswith(f"0 of {len(names)} done; next: {number}.1 ")
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_every_comment_that_tells_a_shape_is_true(number):
+    assert false_comments(number) == {}
 
 
 def form(code, name):

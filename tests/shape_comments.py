@@ -1,4 +1,4 @@
-"""Each comment that tells a shape, `# [batch, tokens, d_model]`, is true when its line has run."""
+"""Runs the lines of a lesson whose comments tell a shape, `# [batch, tokens, d_model]`."""
 
 import ast
 import contextlib
@@ -7,10 +7,9 @@ import re
 import tokenize
 from unittest import mock
 
-import pytest
 from lessons import cells, lesson, source
 
-from helpers import LESSONS, figures
+from helpers import figures
 
 NOT_CHECKED = {
     (2, "patients-ab"): "its shapes are wrong on purpose",
@@ -20,6 +19,9 @@ NOT_CHECKED = {
     (3, "speed"): "measures a time",
     (3, "smallest"): "computes for long, and tells no shape",
     (3, "door"): "computes for long, and tells no shape",
+    (3, "orders"): "computes for long, and tells no shape",
+    (3, "gains-plot"): "computes for long, and tells no shape",
+    (3, "table"): "computes for long, on what `orders` has made",
 }
 
 
@@ -88,16 +90,18 @@ def check_one(value, axes, sizes):
         assert size == expected, f"[{', '.join(axes)}]: {axis} is {size}, not {expected}"
 
 
-@pytest.mark.parametrize("number", LESSONS)
-def test_every_shape_comment_is_true(number):
+def false_comments(number):
+    """What the comments of a lesson say wrongly of shapes, by cell; figures are not drawn."""
     undrawn = dict.fromkeys(("heat_map", "line_plot", "stream_map"), mock.DEFAULT)
-    names = {"_check": check}
+    names, found = {"_check": check}, {}
     with mock.patch.multiple(figures, **undrawn), contextlib.redirect_stdout(io.StringIO()):
         for cell in cells(lesson(number), "code")[1:]:
-            if (number, cell["id"]) not in NOT_CHECKED:
-                tree = Checks(source(cell)).visit(ast.parse(source(cell)))
-                code = compile(ast.fix_missing_locations(tree), cell["id"], "exec")
-                try:
-                    exec(code, names)
-                except AssertionError as error:
-                    pytest.fail(f"cell {cell['id']!r} says otherwise: {error}")
+            if (number, cell["id"]) in NOT_CHECKED:
+                continue
+            tree = Checks(source(cell)).visit(ast.parse(source(cell)))
+            code = compile(ast.fix_missing_locations(tree), cell["id"], "exec")
+            try:
+                exec(code, names)
+            except AssertionError as error:
+                found[cell["id"]] = str(error)
+    return found
