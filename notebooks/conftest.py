@@ -41,6 +41,7 @@ _current = {"item": None}
 def pytest_configure(config):
     """Have Linux fork the kernels from one warm process, see `tests/kernels.py`."""
     gc.disable()  # until all is loaded: looking through it again and again takes a tenth longer
+    config.pluginmanager.register(Loaded())
     if config.option.collectonly:
         return
     if "WARM_KERNELS" not in os.environ:
@@ -63,9 +64,14 @@ def pytest_collection_modifyitems(items):
     items[:] = [item for part in parts for item in part]
 
 
-def pytest_collection_finish():
-    gc.freeze()  # torch and all else that is loaded by now stays: spares long looks through it
-    gc.enable()
+class Loaded:
+    """Spares the garbage collector long looks through torch and all else that is loaded."""
+
+    def pytest_collectreport(self):
+        gc.freeze()
+
+    def pytest_collection_finish(self):
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
