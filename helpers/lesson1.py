@@ -415,16 +415,21 @@ def dtypes_meet(answer: type[nn.Module]) -> str | None:
 
 
 @denoiser_inputs.demand(
-    "Every tensor made inside forward needs device=: where will this one live after "
-    "model.to('cuda')?"
+    "Every tensor made inside forward needs device=, and .to moves parameters and buffers only: "
+    "where will this one live after model.to('cuda')?"
 )
 def devices_meet(answer: type[nn.Module]) -> str | None:
-    """No operation may meet a tensor that was made on the default device.
+    """No operation may meet a tensor that stays where the default device was.
 
-    That one is meta here, while model and input stay on the CPU. meta itself does not refuse
-    to be looked up in a table, so a spy looks at each operation.
+    That one is meta here, for what is made in forward and for what a module holds as a plain
+    attribute, which `.to` does not move; model and input stay on the CPU. meta itself does not
+    refuse to be looked up in a table, so a spy looks at each operation.
     """
     model, ids, levels = _build(answer), _ids(), _levels()
+    for part in model.modules():
+        for name, value in vars(part).items():
+            if isinstance(value, Tensor):
+                setattr(part, name, value.to("meta"))
     with MakesOnMeta():
         met = devices_that_met(model, ids, levels)
     return f"with model and input on another device, {met}" if met else None

@@ -55,6 +55,23 @@ def with_places_moved(self, x_t, t):
     return tokens + self.position_embed(row_numbers) + noise(self, x_t, t, tokens)
 
 
+def keeping_rows(keep):
+    """An answer that keeps its row numbers, made once, as `keep` does."""
+
+    class Answer(DenoiserInputs):
+        def __init__(self, vocab_size, max_length, d_model, pad_id):
+            super().__init__(vocab_size, max_length, d_model, pad_id)
+            keep(self, torch.arange(max_length))
+
+        def forward(self, x_t, t):
+            self.guard(x_t)
+            tokens = self.token_embed(x_t)
+            rows = self.position_embed(self.rows[: x_t.shape[1]])
+            return tokens + rows + noise(self, x_t, t, tokens)
+
+    return Answer
+
+
 def without_guard(self, x_t, t):
     tokens = self.token_embed(x_t)
     row_numbers = torch.arange(x_t.shape[1]).to(x_t.device)
@@ -92,6 +109,12 @@ RIGHT = [
 @pytest.mark.parametrize("forward", RIGHT, ids=lambda f: f.__name__)
 def test_right_answers_in_every_form_are_right(forward):
     verdict = judge("denoiser-inputs", answer(forward))
+    assert verdict.state == "right", verdict.message
+
+
+def test_row_numbers_in_a_buffer_are_right():
+    kept = keeping_rows(lambda self, rows: self.register_buffer("rows", rows))
+    verdict = judge("denoiser-inputs", kept)
     assert verdict.state == "right", verdict.message
 
 
@@ -191,6 +214,10 @@ WRONG = {
     "positions on the default device": (
         wrong(position=lambda self, x: self.position_embed(torch.arange(x.shape[1]))),
         "model.to('cuda')",
+    ),
+    "positions in a plain attribute": (
+        keeping_rows(lambda self, rows: setattr(self, "rows", rows)),
+        "parameters and buffers only",
     ),
     # More of the same kinds.
     "IDs used as positions": (
