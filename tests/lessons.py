@@ -133,7 +133,7 @@ def assert_right(exercise: str, answer: object) -> None:
 def assert_wrong(exercise: str, answer: object, question: str) -> None:
     """The checker calls an answer wrong, asks a fitting question, and tells all of it as stored."""
     verdict = judge(exercise, answer)
-    assert verdict.state == "wrong"
+    assert verdict.state == "wrong", f"judged {verdict.state}: {verdict.message}"
     finding, asked = verdict.message.split("\nAsk yourself: ")
     assert finding
     assert question
@@ -151,4 +151,5 @@ def assert_told_as_stored(key: str, message: str) -> None:
         stored.setdefault(test, {})[key] = message
         text = json.dumps(stored, indent=1, sort_keys=True, ensure_ascii=False)
         FINDINGS.write_text(text + "\n", encoding="utf-8")
-    assert message == stored.get(test, {}).get(key)
+    known = stored.get(test, {}).get(key)
+    assert message == known, f"a learner was told, as stored:\n{known}\nand is told now:\n{message}"
