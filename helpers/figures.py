@@ -6,15 +6,17 @@ text, every number that was drawn: the twin that tests compare where pixels cann
 The alt text is printed below as a caption, since some front ends (JupyterLab among them)
 do not hand it to screen readers.
 
-matplotlib (with Pillow, which it needs) is imported when something is drawn, not before.
+matplotlib (with Pillow, which it needs) is imported when something is drawn, not before. Its
+settings are the default ones while we draw, whatever the learner has set, and theirs again after.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -66,14 +68,15 @@ def heat_map(
     weights from 0 up. `alt` says
     what the picture shows. Raises `ValueError` when labels or masks do not fit.
     """
-    blocked = dict(blocked or {})
+    matrices = {title: _plain(matrix) for title, matrix in matrices.items()}
+    blocked = {title: _plain(mask) for title, mask in (blocked or {}).items()}
     for title, matrix in matrices.items():
         if tuple(matrix.shape) != (len(rows), len(columns)):
             raise ValueError(
                 f"{title!r} has shape {tuple(matrix.shape)}, but there are "
                 f"{len(rows)} row labels and {len(columns)} column labels"
             )
-        mask = blocked.setdefault(title, torch.zeros(matrix.shape))
+        mask = blocked.setdefault(title, torch.zeros_like(matrix))
         if mask.shape != matrix.shape:
             raise ValueError(
                 f"the mask for {title!r} has shape {tuple(mask.shape)}, "
@@ -82,14 +85,15 @@ def heat_map(
     unknown = set(blocked) - set(matrices)
     if unknown:
         raise ValueError(f"a mask for {unknown.pop()!r}, which is not drawn")
-    figure = draw_heat_map(
-        matrices, rows, columns, row_axis, column_axis, blocked, signed, decimals
-    )
-    low, high = figure.axes[0].images[0].get_clim()
-    facts = [f"colors from {rounded(low, decimals)} to {rounded(high, decimals)}"]
-    for title, matrix in matrices.items():
-        facts += _table(title, matrix, rows, columns, blocked[title], decimals)
-    _display(figure, alt, facts)
+    with _default_style():
+        figure = draw_heat_map(
+            matrices, rows, columns, row_axis, column_axis, blocked, signed, decimals
+        )
+        low, high = figure.axes[0].images[0].get_clim()
+        facts = [f"colors from {rounded(low, decimals)} to {rounded(high, decimals)}"]
+        for title, matrix in matrices.items():
+            facts += _table(title, matrix, rows, columns, blocked[title], decimals)
+        _display(figure, alt, facts)
 
 
 def draw_heat_map(
@@ -105,10 +109,10 @@ def draw_heat_map(
     """The figure that `heat_map` displays, for those who want to look into it."""
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
-    finite = torch.cat([torch.zeros(1), *(m[m.isfinite()].flatten() for m in matrices.values())])
-    top = max(finite.abs().max().item(), 1e-9)
+    finite = [0.0, *(x for m in matrices.values() for x in m[m.isfinite()].tolist())]
+    top = max(*map(abs, finite), 1e-9)
     colors = LinearSegmentedColormap.from_list("ours", SIGNED if signed else WEIGHTS)
-    scale = Normalize(-top if signed else finite.min().item(), top)
+    scale = Normalize(-top if signed else min(finite), top)
 
     written = max(len(rows), len(columns)) <= MAX_WRITTEN
     row_height = WRITTEN_ROW if written else PLAIN_ROW
@@ -117,7 +121,7 @@ def draw_heat_map(
     slant, anchor = (35, "right") if max(map(len, columns)) > 3 else (0, "center")
     figure, axes = _canvas(height, len(matrices))
     for ax, (title, matrix) in zip(axes, matrices.items(), strict=True):
-        ax.imshow(matrix.detach().numpy(), cmap=colors, norm=scale, aspect="auto")
+        ax.imshow(matrix.numpy(), cmap=colors, norm=scale, aspect="auto")
         ax.set_title(title, fontsize=14)
         ax.set_xticks([])
         ax.set_yticks(range(len(rows)), rows)
@@ -159,7 +163,8 @@ def stream_map(
     `alt` says what the picture shows.
     Raises `ValueError` when sizes do not fit.
     """
-    new = torch.zeros(stream.shape) if new is None else new
+    stream = _plain(stream)
+    new = torch.zeros_like(stream) if new is None else _plain(new)
     sizes = {"the stream": stream.shape, "the mask of new cells": new.shape}
     for what, shape in sizes.items():
         if tuple(shape) != (len(words), len(slots)):
@@ -182,7 +187,8 @@ def stream_map(
         facts.append(f"{slot} | " + " | ".join(cells))
     if read is not None:
         facts.append(f"read at | {words[read]}")
-    _display(draw_stream_map(stream, words, slots, groups, new, read, decimals), alt, facts)
+    with _default_style():
+        _display(draw_stream_map(stream, words, slots, groups, new, read, decimals), alt, facts)
 
 
 def draw_stream_map(
@@ -201,7 +207,7 @@ def draw_stream_map(
     colors = LinearSegmentedColormap.from_list("ours", WEIGHTS)
     scale = Normalize(0.0, max(stream.max().item(), 1.0))
     figure, (ax,) = _canvas(SLOT_ROW * len(slots) + 1.1, 1)
-    ax.imshow(stream.T.detach().numpy(), cmap=colors, norm=scale, aspect="auto")
+    ax.imshow(stream.T.numpy(), cmap=colors, norm=scale, aspect="auto")
     ax.set_xticks(range(len(words)), words, rotation=35, ha="left")
     ax.set_yticks(range(len(slots)), slots)
     ax.xaxis.tick_top()
@@ -246,6 +252,8 @@ def line_plot(
     `lines` maps a label to as many values as `x` has. Raises `ValueError` when a line is
     of another length, or when there are more lines than styles.
     """
+    x = _plain(x).tolist()
+    lines = {label: _plain(values).tolist() for label, values in lines.items()}
     for label, values in lines.items():
         if len(values) != len(x):
             raise ValueError(f"{label!r} has {len(values)} values, x has {len(x)}")
@@ -255,7 +263,8 @@ def line_plot(
     for k, place in enumerate(x):
         cells = [rounded(values[k], decimals) for values in lines.values()]
         facts.append(f"{place:g} | " + " | ".join(cells))
-    _display(draw_line_plot(x, lines, title, x_axis, y_axis), alt, facts)
+    with _default_style():
+        _display(draw_line_plot(x, lines, title, x_axis, y_axis), alt, facts)
 
 
 def draw_line_plot(
@@ -276,6 +285,25 @@ def draw_line_plot(
     ax.grid(color="#dddddd")
     figure.legend(fontsize=12, loc="outside lower center")
     return figure
+
+
+def _plain(values: Tensor | Sequence[float]) -> Tensor:
+    """Numbers as a tensor that matplotlib can draw: on the CPU, without a gradient."""
+    if not isinstance(values, Tensor):
+        return torch.tensor(values, dtype=torch.float64, device="cpu")
+    if values.is_meta:
+        raise ValueError("a tensor on the meta device holds no numbers to draw")
+    values = values.detach().cpu()
+    return values.float() if values.dtype in (torch.bfloat16, torch.float16) else values
+
+
+@contextlib.contextmanager
+def _default_style() -> Iterator[None]:
+    import matplotlib
+
+    ours = {key: value for key, value in matplotlib.rcParamsDefault.items() if key != "backend"}
+    with matplotlib.rc_context(ours):
+        yield
 
 
 def _canvas(height: float, panels: int) -> tuple[Figure, Sequence[Axes]]:

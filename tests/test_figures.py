@@ -331,3 +331,61 @@ def test_what_is_new_stands_out_from_low_and_high_however_it_is_seen(way, plt_co
         assert np.abs(seen(figures.NEW) - seen(background)).max() > 0.25, background
     low, high = seen(figures.SIGNED[0]), seen(figures.SIGNED[-1])
     assert np.abs(high - low).max() > 0.5
+
+
+WIDE = torch.arange(20.0).reshape(2, 10) - 9  # too wide for numbers: with a color legend
+
+
+def draw_each_kind():
+    figures.heat_map({"weights": WEIGHTS}, alt="it shows", blocked={"weights": BLOCKED}, **LABELS)
+    columns = [*map(str, range(10))]
+    figures.heat_map({"it": WIDE}, alt="it shows", rows="ab", columns=columns, signed=True)
+    figures.stream_map(STREAM, alt="it shows", new=NEW_CELLS, read=1, **SLOT_LABELS)
+    axes = {"title": "t", "x_axis": "x", "y_axis": "y"}
+    figures.line_plot([1, 2], {"a": [0.1, 2.0], "b": [2.0, 0.3]}, alt="it shows", **axes)
+
+
+def test_the_learners_settings_change_no_picture_and_stay(shown):
+    import matplotlib
+
+    draw_each_kind()
+    expected, ours = shown[:], dict(matplotlib.rcParams)
+    shown.clear()
+    dark = {"text.color": "white", "axes.labelcolor": "white", "xtick.color": "white"}
+    theirs = {"image.origin": "lower", "axes.grid": True, "font.size": 30, "path.sketch": (1, 9, 2)}
+    torch.set_default_dtype(torch.float16)
+    torch.set_default_device("meta")
+    try:
+        with matplotlib.rc_context(dark | theirs), torch.inference_mode():
+            draw_each_kind()
+            assert {key: matplotlib.rcParams[key] for key in dark | theirs} == dark | theirs
+    finally:
+        torch.set_default_dtype(torch.float32)
+        torch.set_default_device(None)
+    assert dict(matplotlib.rcParams) == ours
+    assert shown == expected
+
+
+def test_numbers_are_drawn_whatever_holds_them(shown):
+    def drawn(matrix, stream, x, line):
+        shown.clear()
+        figures.heat_map({"it": matrix}, alt="it shows", **LABELS)
+        figures.stream_map(stream, alt="it shows", **SLOT_LABELS)
+        axes = {"title": "t", "x_axis": "x", "y_axis": "y"}
+        figures.line_plot(x, {"a": line}, alt="it shows", **axes)
+        return shown[:]
+
+    line = torch.tensor([0.5, 0.25])
+    expected = drawn(WEIGHTS, STREAM.bfloat16().float(), [1, 2], line.tolist())
+    small = drawn(WEIGHTS.bfloat16(), STREAM.bfloat16(), torch.tensor([1, 2]), line.half())
+    assert small == expected
+    learned = [numbers.clone().requires_grad_() for numbers in (WEIGHTS, STREAM, line)]
+    assert (
+        drawn(learned[0], STREAM.bfloat16().float(), torch.tensor([1, 2]), learned[2]) == expected
+    )
+    assert drawn(WEIGHTS.tolist(), STREAM.bfloat16(), range(1, 3), line) == expected
+
+
+def test_a_tensor_that_holds_no_numbers_is_told():
+    with pytest.raises(ValueError, match="meta device holds no numbers to draw"):
+        figures.heat_map({"it": WEIGHTS.to("meta")}, alt="it shows", **LABELS)
