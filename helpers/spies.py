@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 MAKERS = {"arange", "empty", "eye", "full", "linspace", "ones", "rand", "randn", "tensor", "zeros"}
 
 
-class _OperationSpy(TorchDispatchMode):
+class OperationSpy(TorchDispatchMode):
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         return False  # torch's own switch; otherwise it loads its compiler here, for a second
@@ -31,7 +31,7 @@ def devices_that_met(run: Callable[..., Any], *args: Any) -> str | None:
     """
     met: list[str] = []
 
-    class Spy(_OperationSpy):
+    class Spy(OperationSpy):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             kwargs = kwargs or {}
             name = str(func).removeprefix("aten.").split(".")[0]
@@ -70,7 +70,7 @@ def largest_tensor(run: Callable[..., Any], *args: Any, **kwargs: Any) -> int:
     """
     sizes = [0]
 
-    class Spy(_OperationSpy):
+    class Spy(OperationSpy):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             result = func(*args, **(kwargs or {}))
             results = result if isinstance(result, list | tuple) else [result]

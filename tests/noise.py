@@ -1,0 +1,169 @@
+"""Would a lesson print the same on another processor? Runs its cells with other last digits.
+
+    python tests/noise.py                       # 30 runs, and 30 by place, of each lesson
+    python tests/noise.py --runs 2 --units 16
+
+A model of other processors. IEEE 754 fixes sums of two numbers, products, quotients, roots and
+copies, so these stay. What a library may add up in another order or approximate moves by up to
+`--units` units in the last place of its operands: in the same way for the same operation on the
+same numbers and shapes, and in the second half of the runs also depending on the place in the
+tensor. Pictures are compared by the numbers that they draw. Ends with exit code 1 when a cell
+prints or draws something else than what is stored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import sys
+import zlib
+from collections import Counter
+from pathlib import Path
+from unittest import mock
+
+import IPython.display
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves, tree_map
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from lessons import NOTEBOOKS, cells, load, source
+
+from helpers import figures
+from helpers.spies import OperationSpy
+
+FIXED = {"add", "sub", "rsub", "mul", "div", "sqrt", "reciprocal", "round"}
+FIXED |= {"set", "empty_like", "new_empty"}  # hand out memory
+PRODUCTS = {"mm", "bmm", "addmm", "baddbmm", "mv", "addmv", "dot"}
+ADDED_UP = PRODUCTS | {"sum", "mean", "cumsum", "embedding_dense_backward"}
+FACTORS = np.array([0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np.uint64)  # of splitmix64
+DRAWN = {"normal", "randn", "uniform"}
+MANTISSA = {torch.float32: 23, torch.float64: 52}
+
+
+class OtherProcessor(OperationSpy):
+    """Gives each operation the last digits that another processor might give."""
+
+    def __init__(self, seed: int, units: float, by_place: bool) -> None:
+        super().__init__()
+        self.seed, self.units, self.by_place = seed, units, by_place
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs, name = kwargs or {}, func.overloadpacket.__name__.strip("_")
+        inputs = [a for a in tree_leaves((args, kwargs)) if isinstance(a, Tensor)]
+        drawn = torch.Tag.nondeterministic_seeded in func.tags and "attention" not in name
+        if drawn:  # it cannot be made twice
+            result = exact = size = func(*args, **kwargs)
+        elif name in FIXED or not inputs or inputs[0].is_meta:
+            return func(*args, **kwargs)
+        else:
+            wide, more = tree_map(widened, (args, kwargs))
+            size = func(*tree_map(absolute, wide), **more) if name in ADDED_UP else None
+            exact = func(*wide, **more)
+            result = func(*args, **kwargs)
+        salt = zlib.crc32(repr((name, [(a.shape, a.stride()) for a in inputs], self.seed)).encode())
+        size = exact if size is None else size
+        for found, right, scale in zip(*map(tree_leaves, (result, exact, size)), strict=True):
+            floats = isinstance(found, Tensor) and found.dtype in MANTISSA and not found.is_meta
+            if floats and (name in DRAWN or not drawn):
+                self.move(found, right, scale, salt)
+        return result
+
+    def move(self, found: Tensor, exact: Tensor, size: Tensor, salt: int) -> None:
+        """Change the last digits in `found`, apart from what is exact or no number."""
+        numbers = exact.detach().double().flatten()
+        narrow = exact.dtype != found.dtype
+        stays = numbers == (numbers.float().double() if narrow else numbers.round())
+        stays |= ~numbers.isfinite()
+        if stays.all():
+            return
+        keys = numbers.numpy().view(np.uint64) + np.array([salt], np.uint64) * FACTORS[0]
+        if self.by_place:
+            keys ^= np.arange(len(keys), dtype=np.uint64) << np.uint64(20)
+        for factor in FACTORS:
+            keys = (keys ^ keys >> np.uint64(30)) * factor
+        amounts = torch.from_numpy(keys / 2.0**63 - 1)  # from -1 to 1
+        units = size.detach().double().flatten().abs().clamp(min=1e-30).log2().floor().exp2()
+        noisy = numbers + self.units * amounts * units / 2 ** MANTISSA[found.dtype]
+        changed = torch.where(stays, found.flatten(), noisy.to(found.dtype))
+        found.copy_(changed.reshape(found.shape))
+
+
+def widened(value: object) -> object:
+    """A float32 tensor in float64, anything else as a copy that an operation may change."""
+    if not isinstance(value, Tensor):
+        return value
+    return value.double() if value.dtype == torch.float32 else value.clone()
+
+
+def absolute(value: object) -> object:
+    return value.abs() if isinstance(value, Tensor) and value.is_floating_point() else value
+
+
+def run(path: Path) -> dict[str, str]:
+    """What each compared cell prints and draws, as text."""
+    names, told = {"__name__": "__main__"}, {}
+
+    def display(data: dict, **_: object) -> None:
+        print(data["text/plain"])
+
+    undrawn = mock.patch.multiple(figures, _png=lambda figure: b"")
+    with undrawn, mock.patch.object(IPython.display, "display", display):
+        for cell in compared(path):
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(compile(source(cell), cell["id"], "exec"), names)
+            told[cell["id"]] = out.getvalue()
+    return told
+
+
+def compared(path: Path) -> list[dict]:
+    return [c for c in cells(load(path), "code") if not c["metadata"].get("tags")]
+
+
+def stored(cell: dict) -> str:
+    """The text of a cell's outputs, a picture's numbers among them."""
+    texts = [
+        o["text"] if "text" in o else [*o["data"]["text/plain"], "\n"] for o in cell["outputs"]
+    ]
+    return "".join(line for text in texts for line in text)
+
+
+def rehearse(path: Path, seeds: range, units: float, by_place: bool) -> bool:
+    """Run a lesson once for each seed and tell what differs; True when nothing does."""
+    expected = {cell["id"]: stored(cell) for cell in compared(path)}
+    differing, example = Counter(), {}
+    for seed in seeds:
+        with OtherProcessor(seed, units, by_place):
+            told = run(path)
+        for cell, text in told.items():
+            if text != expected[cell]:
+                differing[cell] += 1
+                pairs = zip(expected[cell].splitlines(), text.splitlines(), strict=False)
+                example[cell] = next(pair for pair in pairs if pair[0] != pair[1])
+    how = f"{len(seeds)} runs at {units:g} units{', by place' if by_place else ''}"
+    print(f"{path.stem}: {how}: {len(differing)} of {len(expected)} cells differ", flush=True)
+    for cell, times in differing.items():
+        before, after = example[cell]
+        print(f"  {cell}: in {times}\n    stored   {before}\n    computed {after}")
+    return not differing
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--runs", type=int, default=30)
+    parser.add_argument("--units", type=float, default=4)
+    parser.add_argument("--seed", type=int, default=0, help="of the first run")
+    options = parser.parse_args()
+    seeds = range(options.seed, options.seed + options.runs)
+    held = [
+        rehearse(path, seeds, options.units, by_place)
+        for path in NOTEBOOKS
+        for by_place in (False, True)
+    ]
+    return 0 if all(held) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
