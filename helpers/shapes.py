@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+ROUNDING = 1e-5  # of the largest number compared; a float32 has seven digits
+
 
 class Trace:
     """Prints one row for each tensor and compares its shape with the promised axes.
@@ -92,12 +94,20 @@ def _print_rows(tensor: Tensor, decimals: int) -> None:
 
 
 def agree(a: Tensor, b: Tensor) -> bool:
-    """True when two tensors have one shape and differ by no more than 0.000001 anywhere.
+    """True when two tensors have one shape and differ nowhere by more than rounding explains.
 
-    For results that may be added up in different orders; what is the same computation on
-    the same shapes is compared with `torch.equal`.
+    That is by no more than a hundred-thousandth of the largest finite number in them. For results
+    that may be added up in different orders; what takes the same steps on the same shapes is
+    compared with `torch.equal`. Tensors of two dtypes, or on two devices, are compared as float64
+    on the CPU. Infinities agree with their like, nan with nothing.
     """
-    return a.shape == b.shape and torch.allclose(a, b, rtol=0, atol=1e-6)
+    if a.shape != b.shape:
+        return False
+    kind = torch.promote_types(torch.promote_types(a.dtype, b.dtype), torch.float64)
+    a, b = a.detach().cpu().to(kind), b.detach().cpu().to(kind)
+    sizes = torch.stack((a, b)).abs()
+    finite = sizes[sizes.isfinite()].tolist()
+    return torch.allclose(a, b, rtol=0, atol=ROUNDING * max(finite, default=0))
 
 
 def rounded(value: float, decimals: int) -> str:

@@ -60,8 +60,13 @@ def test_any_batch_and_any_length_up_to_the_longest(batch, length):
         (IDS, LEVELS[:1], r"shape \(1,\).*3 texts"),
         (IDS, torch.tensor(0.5), r"shape \(\).*3 texts"),
         (IDS, LEVELS.expand(3, 3), r"shape \(3, 3\).*3 texts"),
-        (IDS, LEVELS / 0, "t holds inf.*finite noise level"),
-        (IDS, LEVELS * float("nan"), "t holds nan.*finite noise level"),
+        (IDS.short(), LEVELS, r"torch.int16.*int64 or int32: use x_t.long\(\)"),
+        (IDS, LEVELS / 0, "t holds inf, .*a chance from 0 to 1"),
+        (IDS, LEVELS * float("nan"), "t holds nan, .*a chance from 0 to 1"),
+        (IDS, LEVELS + 1, r"t holds 1\.\d\d, .*a chance from 0 to 1"),
+        (IDS, -LEVELS, r"t holds -0\.\d\d, .*a chance from 0 to 1"),
+        (IDS, [0, 2, 0], r"t holds 2\.00, .*a chance from 0 to 1"),
+        (IDS, LEVELS + 0j, r"t holds torch.complex64, .*use t\.real"),
     ],
 )
 def test_bad_input_names_the_value_and_the_fix(ids, levels, told):

@@ -52,12 +52,12 @@ def test_denoiser_inputs_are_linear_in_t_and_each_text_is_its_own(
 
 
 @any_case
-@given(st.floats(allow_nan=True, allow_infinity=True), st.integers(-3, 9))
-def test_denoiser_inputs_take_what_is_finite_and_known_and_name_the_rest(level, token):
+@given(st.floats() | st.floats(0, 1), st.integers(-3, 9))
+def test_denoiser_inputs_take_what_is_known_and_a_chance_and_name_the_rest(level, token):
     model = DenoiserInputs(7, 6, 3, pad_id=0).double()
     x_t, t = torch.tensor([[1, token]]), torch.tensor([level], dtype=torch.float64)
-    if math.isfinite(level) and 0 <= token < 7:
-        assert model(x_t, t).isfinite().all() or abs(level) > 1e300
+    if 0 <= level <= 1 and 0 <= token < 7:
+        assert model(x_t, t).isfinite().all()
     else:
         with pytest.raises(ValueError, match=r"t holds|x_t holds the ID"):
             model(x_t, t)

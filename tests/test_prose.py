@@ -13,22 +13,18 @@ NOT_PROSE = re.compile(r"```.*?```|`[^`\n]*`|\]\([^)]*\)", re.DOTALL)
 CAPTION = re.compile(r"^Figure: .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 # Numbers that no cell prints, by cell, and why. Single digits are not looked for.
 MINUTES = "a promise of minutes"
-TOLERANCE = {"tools-text": {"0.000001": "the tolerance of agree"}}
 GIVEN = {
     "01_input_embeddings": {
-        **TOLERANCE,
         "title": {"20": MINUTES},
         "formula-heading": {"10000": "a constant of the sinusoidal formula"},
     },
     "02_batched_causal_attention": {
-        **TOLERANCE,
         "title": {"25": MINUTES, "30": MINUTES},
         "projections-text": {"123": "a seed"},
         "cost-heading": {"60": "how many texts are timed"},
         "carry": {"121595": "an issue's number"},
     },
     "03_disobeys_transformer": {
-        **TOLERANCE,
         "title": {"30": MINUTES, "40": MINUTES},
         "softmax-text": {
             "90": "a question's percentage",

@@ -80,9 +80,25 @@ def test_entries_that_are_not_zero_are_named(capsys):
 
 def test_agree_allows_rounding_and_nothing_else():
     one = torch.tensor([1.0, 2.0])
-    assert agree(one, one + 5e-7)
-    assert not agree(one, one + torch.tensor([0.0, 2e-6]))
+    assert agree(one, one + 1e-5)
+    assert not agree(one, one + torch.tensor([0.0, 3e-5]))
     assert not agree(one, one.expand(3, 2))
+    assert agree(1e6 * one, 1e6 * one + 10)
+    assert not agree(1e-6 * one, 1e-6 * one + 1e-10)
+
+
+def test_agree_takes_any_two_tensors():
+    one, infinite = torch.tensor([1.0, 2.0]), torch.tensor([float("inf"), 1.0])
+    assert agree(one, one.double())
+    assert agree(one, torch.tensor([1, 2]))
+    assert not agree(one, torch.tensor([1, 3]))
+    assert agree(one.bfloat16(), one.clone().requires_grad_())
+    assert not agree(one + 1j, one + 0j)
+    assert agree(infinite, infinite.clone())
+    assert not agree(infinite, -infinite)
+    assert not agree(one, infinite)
+    assert not agree(one * float("nan"), one * float("nan"))
+    assert agree(torch.ones(0, 3), torch.ones(0, 3))
 
 
 def test_the_spy_sees_the_largest_tensor_and_only_that():
