@@ -17,6 +17,7 @@ import contextlib
 import io
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -26,6 +27,7 @@ from helpers.shapes import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap, Normalize
     from matplotlib.figure import Figure
 
 PIXELS_WIDE = 520  # as displayed; fits a phone after scaling, and a laptop beside text
@@ -85,50 +87,28 @@ def heat_map(
     unknown = set(blocked) - set(matrices)
     if unknown:
         raise ValueError(f"a mask for {unknown.pop()!r}, which is not drawn")
-    with _default_style():
-        figure = draw_heat_map(
-            matrices, rows, columns, row_axis, column_axis, blocked, signed, decimals
-        )
-        low, high = figure.axes[0].images[0].get_clim()
-        facts = [f"colors from {rounded(low, decimals)} to {rounded(high, decimals)}"]
-        for title, matrix in matrices.items():
-            facts += _table(title, matrix, rows, columns, blocked[title], decimals)
-        _display(figure, alt, facts)
-
-
-def draw_heat_map(
-    matrices: Mapping[str, Tensor],
-    rows: Sequence[str],
-    columns: Sequence[str],
-    row_axis: str,
-    column_axis: str,
-    blocked: Mapping[str, Tensor],
-    signed: bool,
-    decimals: int,
-) -> Figure:
-    """The figure that `heat_map` displays, for those who want to look into it."""
-    from matplotlib.colors import LinearSegmentedColormap, Normalize
-
     finite = [0.0, *(x for m in matrices.values() for x in m[m.isfinite()].tolist())]
-    top = max(*map(abs, finite), 1e-9)
-    colors = LinearSegmentedColormap.from_list("ours", SIGNED if signed else WEIGHTS)
-    scale = Normalize(-top if signed else min(finite), top)
+    high = max(*map(abs, finite), 1e-9)
+    low = -high if signed else min(finite)
+    facts = [f"colors from {rounded(low, decimals)} to {rounded(high, decimals)}"]
+    for title, matrix in matrices.items():
+        facts += _table(title, matrix, rows, columns, blocked[title], decimals)
 
     written = max(len(rows), len(columns)) <= MAX_WRITTEN
     row_height = WRITTEN_ROW if written else PLAIN_ROW
     height = len(matrices) * (row_height * len(rows) + TITLE_HEIGHT) + AXIS_HEIGHT
     height += 0 if written else LEGEND_HEIGHT
     slant, anchor = (35, "right") if max(map(len, columns)) > 3 else (0, "center")
-    figure, axes = _canvas(height, len(matrices))
-    for ax, (title, matrix) in zip(axes, matrices.items(), strict=True):
-        ax.imshow(matrix.numpy(), cmap=colors, norm=scale, aspect="auto")
-        ax.set_title(title, fontsize=14)
-        ax.set_xticks([])
-        ax.set_yticks(range(len(rows)), rows)
-        ax.tick_params(labelsize=12, length=0)
-        ax.set_ylabel(row_axis, fontsize=13)
-        for i in range(len(rows)):
-            for j in range(len(columns)):
+    with _picture(height, len(matrices), alt, facts) as axes:
+        colors, scale = _colors(SIGNED if signed else WEIGHTS, low, high)
+        for ax, (title, matrix) in zip(axes, matrices.items(), strict=True):
+            ax.imshow(matrix.numpy(), cmap=colors, norm=scale, aspect="auto")
+            ax.set_title(title, fontsize=14)
+            ax.set_xticks([])
+            ax.set_yticks(range(len(rows)), rows)
+            ax.tick_params(labelsize=12, length=0)
+            ax.set_ylabel(row_axis, fontsize=13)
+            for i, j in product(range(len(rows)), range(len(columns))):
                 hatched = bool(blocked[title][i, j])
                 if hatched:
                     _hatch(ax, i, j)
@@ -136,12 +116,12 @@ def draw_heat_map(
                     value = matrix[i, j].item()
                     background = (1.0, 1.0, 1.0) if hatched else colors(scale(value))
                     _write(ax, i, j, rounded(value, decimals), background, hatched)
-    axes[-1].set_xticks(range(len(columns)), columns, rotation=slant, ha=anchor)
-    axes[-1].set_xlabel(column_axis, fontsize=13)
-    if not written:
-        legend = figure.colorbar(axes[-1].images[0], ax=axes, orientation="horizontal", aspect=40)
-        legend.ax.tick_params(labelsize=12)
-    return figure
+        axes[-1].set_xticks(range(len(columns)), columns, rotation=slant, ha=anchor)
+        axes[-1].set_xlabel(column_axis, fontsize=13)
+        if not written:
+            shades = axes[-1].images[0]
+            legend = shades.figure.colorbar(shades, ax=axes, orientation="horizontal", aspect=40)
+            legend.ax.tick_params(labelsize=12)
 
 
 def stream_map(
@@ -187,54 +167,30 @@ def stream_map(
         facts.append(f"{slot} | " + " | ".join(cells))
     if read is not None:
         facts.append(f"read at | {words[read]}")
-    with _default_style():
-        _display(draw_stream_map(stream, words, slots, groups, new, read, decimals), alt, facts)
-
-
-def draw_stream_map(
-    stream: Tensor,
-    words: Sequence[str],
-    slots: Sequence[str],
-    groups: Mapping[str, int],
-    new: Tensor,
-    read: int | None,
-    decimals: int,
-) -> Figure:
-    """The figure that `stream_map` displays, for those who want to look into it."""
-    from matplotlib.colors import LinearSegmentedColormap, Normalize
-    from matplotlib.patches import Rectangle
-
-    colors = LinearSegmentedColormap.from_list("ours", WEIGHTS)
-    scale = Normalize(0.0, max(stream.max().item(), 1.0))
-    figure, (ax,) = _canvas(SLOT_ROW * len(slots) + 1.1, 1)
-    ax.imshow(stream.T.numpy(), cmap=colors, norm=scale, aspect="auto")
-    ax.set_xticks(range(len(words)), words, rotation=35, ha="left")
-    ax.set_yticks(range(len(slots)), slots)
-    ax.xaxis.tick_top()
-    ax.tick_params(labelsize=11, length=0)
-    for j in range(len(slots)):
-        for i in range(len(words)):
+    with _picture(SLOT_ROW * len(slots) + 1.1, 1, alt, facts) as (ax,):
+        colors, scale = _colors(WEIGHTS, 0.0, max(stream.max().item(), 1.0))
+        ax.imshow(stream.T.numpy(), cmap=colors, norm=scale, aspect="auto")
+        read_too = [f"{word} (read)" if i == read else word for i, word in enumerate(words)]
+        ax.set_xticks(range(len(words)), read_too, rotation=35, ha="left")
+        ax.set_yticks(range(len(slots)), slots)
+        ax.xaxis.tick_top()
+        ax.tick_params(labelsize=11, length=0)
+        for j, i in product(range(len(slots)), range(len(words))):
             value = stream[i, j].item()
             if new[i, j]:
-                frame = {"facecolor": "none", "edgecolor": NEW, "linewidth": 2.5}
-                ax.add_patch(Rectangle((i - 0.44, j - 0.4), 0.88, 0.8, **frame, **INSIDE))
+                _frame(ax, (i - 0.44, j - 0.4), 0.88, 0.8, edgecolor=NEW, linewidth=2.5, **INSIDE)
             text = rounded(value, decimals)
             if float(text) or new[i, j]:
                 _write(ax, j, i, text, colors(scale(value)), boxed=False)
-    top = 0
-    for name, size in groups.items():
-        ax.axhline(top - 0.5, color="black", linewidth=1.5)
-        middle = top + (size - 1) / 2
-        ax.text(len(words) - 0.4, middle, name, rotation=270, va="center", fontsize=12)
-        top += size
-    if read is not None:
-        frame = {"facecolor": "none", "edgecolor": "black", "linewidth": 2, "linestyle": "--"}
-        column = Rectangle((read - 0.5, -0.5), 1, len(slots), clip_on=False, **frame)
-        ax.add_patch(column)
-        ax.set_xticks(
-            [*ax.get_xticks()], [*words[:read], f"{words[read]} (read)", *words[read + 1 :]]
-        )
-    return figure
+        top = 0
+        for name, size in groups.items():
+            ax.axhline(top - 0.5, color="black", linewidth=1.5)
+            middle = top + (size - 1) / 2
+            ax.text(len(words) - 0.4, middle, name, rotation=270, va="center", fontsize=12)
+            top += size
+        if read is not None:
+            dashes = {"edgecolor": "black", "linewidth": 2, "linestyle": "--", "clip_on": False}
+            _frame(ax, (read - 0.5, -0.5), 1, len(slots), **dashes)
 
 
 def line_plot(
@@ -263,28 +219,15 @@ def line_plot(
     for k, place in enumerate(x):
         cells = [rounded(values[k], decimals) for values in lines.values()]
         facts.append(f"{place:g} | " + " | ".join(cells))
-    with _default_style():
-        _display(draw_line_plot(x, lines, title, x_axis, y_axis), alt, facts)
-
-
-def draw_line_plot(
-    x: Sequence[float],
-    lines: Mapping[str, Sequence[float]],
-    title: str,
-    x_axis: str,
-    y_axis: str,
-) -> Figure:
-    """The figure that `line_plot` displays, for those who want to look into it."""
-    figure, (ax,) = _canvas(3.4 + 0.3 * len(lines), 1)
-    for (label, values), (color, marker, dash) in zip(lines.items(), LINES, strict=False):
-        ax.plot(x, values, color=color, marker=marker, linestyle=dash, label=label)
-    ax.set_title(title, fontsize=14)
-    ax.set_xlabel(x_axis, fontsize=13)
-    ax.set_ylabel(y_axis, fontsize=13)
-    ax.tick_params(labelsize=12)
-    ax.grid(color="#dddddd")
-    figure.legend(fontsize=12, loc="outside lower center")
-    return figure
+    with _picture(3.4 + 0.3 * len(lines), 1, alt, facts) as (ax,):
+        for (label, values), (color, marker, dash) in zip(lines.items(), LINES, strict=False):
+            ax.plot(x, values, color=color, marker=marker, linestyle=dash, label=label)
+        ax.set_title(title, fontsize=14)
+        ax.set_xlabel(x_axis, fontsize=13)
+        ax.set_ylabel(y_axis, fontsize=13)
+        ax.tick_params(labelsize=12)
+        ax.grid(color="#dddddd")
+        ax.figure.legend(fontsize=12, loc="outside lower center")
 
 
 def _plain(values: Tensor | Sequence[float]) -> Tensor:
@@ -298,41 +241,38 @@ def _plain(values: Tensor | Sequence[float]) -> Tensor:
 
 
 @contextlib.contextmanager
-def _default_style() -> Iterator[None]:
+def _picture(height: float, panels: int, alt: str, facts: Sequence[str]) -> Iterator[list[Axes]]:
+    """The axes of so many panels, one under the other, to draw in; then they are displayed."""
     import matplotlib
+    from matplotlib.figure import Figure
 
     ours = {key: value for key, value in matplotlib.rcParamsDefault.items() if key != "backend"}
     with matplotlib.rc_context(ours):
-        yield
+        figure = Figure(
+            figsize=(PIXELS_WIDE / PIXELS_PER_INCH, height),
+            dpi=PIXELS_PER_INCH * SHARPNESS,
+            facecolor="white",
+            layout="constrained",
+        )
+        yield list(figure.subplots(panels, squeeze=False)[:, 0])
+        _display(figure, alt, facts)
 
 
-def _canvas(height: float, panels: int) -> tuple[Figure, Sequence[Axes]]:
-    from matplotlib.figure import Figure
+def _colors(shades: Sequence[str], low: float, high: float) -> tuple[Colormap, Normalize]:
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
 
-    figure = Figure(
-        figsize=(PIXELS_WIDE / PIXELS_PER_INCH, height),
-        dpi=PIXELS_PER_INCH * SHARPNESS,
-        facecolor="white",
-        layout="constrained",
-    )
-    return figure, figure.subplots(panels, squeeze=False)[:, 0]
+    return LinearSegmentedColormap.from_list("ours", shades), Normalize(low, high)
+
+
+def _frame(ax: Axes, corner: tuple[float, float], width: float, height: float, **look: Any) -> None:
+    from matplotlib.patches import Rectangle
+
+    ax.add_patch(Rectangle(corner, width, height, **{"facecolor": "none", **look}))
 
 
 def _hatch(ax: Axes, row: int, column: int) -> None:
-    from matplotlib.patches import Rectangle
-
-    ax.add_patch(
-        Rectangle(
-            (column - 0.5, row - 0.5),
-            1,
-            1,
-            facecolor="white",
-            edgecolor="#8a8a8a",
-            hatch="///",
-            linewidth=0,
-            **INSIDE,
-        )
-    )
+    look = {"facecolor": "white", "edgecolor": "#8a8a8a", "hatch": "///", "linewidth": 0}
+    _frame(ax, (column - 0.5, row - 0.5), 1, 1, **look, **INSIDE)
 
 
 def _write(ax: Axes, row: int, column: int, text: str, background: Any, boxed: bool) -> None:
