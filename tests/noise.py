@@ -14,13 +14,10 @@ prints or draws something else than what is stored.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import sys
 import zlib
 from collections import Counter
 from pathlib import Path
-from unittest import mock
 
 import IPython.display
 import numpy as np
@@ -29,9 +26,10 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from lessons import NOTEBOOKS, cells, load, source
+from lessons import source
+from mutate import Lesson, display, same, stored
 
-from helpers import figures
+from helpers import LESSONS, figures
 from helpers.spies import OperationSpy
 
 FIXED = {"add", "sub", "rsub", "mul", "div", "sqrt", "reciprocal", "round"}
@@ -102,48 +100,20 @@ def absolute(value: object) -> object:
     return value.abs() if isinstance(value, Tensor) and value.is_floating_point() else value
 
 
-def run(path: Path) -> dict[str, str]:
-    """What each compared cell prints and draws, as text."""
-    names, told = {"__name__": "__main__"}, {}
-
-    def display(data: dict, **_: object) -> None:
-        print(data["text/plain"])
-
-    undrawn = mock.patch.multiple(figures, _png=lambda figure: b"")
-    with undrawn, mock.patch.object(IPython.display, "display", display):
-        for cell in compared(path):
-            with contextlib.redirect_stdout(io.StringIO()) as out:
-                exec(compile(source(cell), cell["id"], "exec"), names)
-            told[cell["id"]] = out.getvalue()
-    return told
-
-
-def compared(path: Path) -> list[dict]:
-    return [c for c in cells(load(path), "code") if not c["metadata"].get("tags")]
-
-
-def stored(cell: dict) -> str:
-    """The text of a cell's outputs, a picture's numbers among them."""
-    texts = [
-        o["text"] if "text" in o else [*o["data"]["text/plain"], "\n"] for o in cell["outputs"]
-    ]
-    return "".join(line for text in texts for line in text)
-
-
-def rehearse(path: Path, seeds: range, units: float, by_place: bool) -> bool:
+def rehearse(number: int, seeds: range, units: float, by_place: bool) -> bool:
     """Run a lesson once for each seed and tell what differs; True when nothing does."""
-    expected = {cell["id"]: stored(cell) for cell in compared(path)}
     differing, example = Counter(), {}
     for seed in seeds:
+        here = Lesson(number)
         with OtherProcessor(seed, units, by_place):
-            told = run(path)
-        for cell, text in told.items():
-            if text != expected[cell]:
-                differing[cell] += 1
-                pairs = zip(expected[cell].splitlines(), text.splitlines(), strict=False)
-                example[cell] = next(pair for pair in pairs if pair[0] != pair[1])
+            told = [here.prints(source(cell)) for cell in here.cells]
+        for cell, text in zip(here.cells, told, strict=True):
+            if not same(cell, text):
+                differing[cell["id"]] += 1
+                lines = zip(stored(cell).splitlines(), text.splitlines(), strict=False)
+                example[cell["id"]] = next((pair for pair in lines if len(set(pair)) > 1), ("", ""))
     how = f"{len(seeds)} runs at {units:g} units{', by place' if by_place else ''}"
-    print(f"{path.stem}: {how}: {len(differing)} of {len(expected)} cells differ", flush=True)
+    print(f"lesson {number}: {how}: {len(differing)} cells differ", flush=True)
     for cell, times in differing.items():
         before, after = example[cell]
         print(f"  {cell}: in {times}\n    stored   {before}\n    computed {after}")
@@ -157,9 +127,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the first run")
     options = parser.parse_args()
     seeds = range(options.seed, options.seed + options.runs)
+    IPython.display.display = display
+    figures._png = lambda figure: b""
     held = [
-        rehearse(path, seeds, options.units, by_place)
-        for path in NOTEBOOKS
+        rehearse(number, seeds, options.units, by_place)
+        for number in LESSONS
         for by_place in (False, True)
     ]
     return 0 if all(held) else 1
