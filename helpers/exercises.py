@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import random
 import re
+import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -29,13 +32,15 @@ class Verdict:
 class Exercise:
     """One exercise: its place in the series and its demands, weakest first.
 
-    `attempt` makes the answer produce its first result; a blank result (`None`, `...`)
-    or a stub's `NotImplementedError` means that nobody has worked on it yet.
+    `wanted` says what an answer is, to those who hand in something else. `attempt` makes the
+    answer produce its first result; a blank result (`None`, `...`) or a stub's
+    `NotImplementedError` means that nobody has worked on it yet.
     """
 
     number: str
     name: str
     why: str
+    wanted: str
     attempt: Callable[[Any], Any]
     demands: list[tuple[Probe, str]] = field(default_factory=list)
 
@@ -66,17 +71,29 @@ class Exercise:
                 except KeyboardInterrupt:
                     raise
                 except BaseException as error:
-                    finding, question = stops(error), CRASHED
+                    finding, question = self._stopped(answer, error)
                 if finding:
                     return Verdict(WRONG, f"{shorten(finding)}\nAsk yourself: {question}")
         return Verdict(RIGHT, self.why)
+
+    def _stopped(self, answer: Any, error: BaseException) -> tuple[str, str]:
+        """What to say of an error: in the learner's lines, or here with what they made."""
+        if in_learners_code(error):
+            return stops(error), CRASHED
+        yours = f"you hand in {in_words(answer)}"
+        with contextlib.suppress(Exception):
+            result = self.attempt(answer)
+            if result is not answer:
+                yours = f"you return {in_words(result)}"
+        question = f"The exercise wants {self.wanted}: where does yours differ?"
+        return f"{yours}, and the checker stops with {describe(error)}", question
 
     def _is_untouched(self, answer: Any) -> bool:
         try:
             return is_blank(answer) or is_blank(self.attempt(answer))
         except NotImplementedError as error:
             # torch raises the same class when an operation lacks a kernel.
-            return not re.search("not implemented for|Could not run", describe(error))
+            return not re.search("not implemented for|Could not run|no data", describe(error))
         except KeyboardInterrupt:
             raise
         except BaseException:
@@ -92,8 +109,37 @@ def is_blank(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(map(is_blank, value))
 
 
+def first_given(results: Iterable[Any]) -> Any:
+    """The first result that is not blank, or `None`."""
+    return next((result for result in results if not is_blank(result)), None)
+
+
+def in_learners_code(error: BaseException) -> bool:
+    """Whether a line of the learner's had a part in it when the error was raised."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    modules = {frame.f_globals.get("__name__", "").split(".")[0] for frame in frames}
+    return not modules <= {"helpers", "numpy", "torch", *sys.stdlib_module_names}
+
+
 def stops(error: BaseException) -> str:
-    return f"your code stops with {describe(error)}"
+    who = "your code" if in_learners_code(error) else "using it"
+    return f"{who} stops with {describe(error)}"
+
+
+def in_words(value: Any) -> str:
+    """What a value is: its type, and what a tensor or a collection is made of."""
+    import torch
+
+    name = type(value).__name__
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if isinstance(value, tuple | list):
+        return f"a {name} of {len(value)} ({', '.join(type(v).__name__ for v in value[:4])})"
+    if isinstance(value, torch.Tensor):
+        shape = "nested" if value.is_nested else f"shape {tuple(value.shape)}"
+        layout = [] if value.layout == torch.strided else [value.layout]
+        return f"a tensor ({', '.join(map(str, [shape, value.dtype, *layout, value.device]))})"
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
 def describe(error: BaseException) -> str:
@@ -111,10 +157,16 @@ def shorten(text: str) -> str:
 
 @contextlib.contextmanager
 def _quiet():
+    import numpy
     import torch
 
-    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
-    elsewhere = torch.empty(0).device.type != "cpu"
+    device, elsewhere = torch.get_default_device(), torch.empty(0).device.type != "cpu"
+    kept = [
+        (torch.set_default_dtype, torch.get_default_dtype()),
+        (torch.set_num_threads, torch.get_num_threads()),
+        (random.setstate, random.getstate()),
+        (numpy.random.set_state, numpy.random.get_state()),
+    ]
     with (
         torch.device("cpu") if elsewhere else contextlib.nullcontext(),
         contextlib.redirect_stdout(io.StringIO()),
@@ -131,8 +183,10 @@ def _quiet():
         try:
             yield
         finally:
-            torch.set_default_dtype(dtype)
-            torch.set_num_threads(threads)
+            for restore, value in kept:
+                restore(value)
+    if torch.get_default_device() != device:
+        torch.set_default_device(device if device.type != "cpu" else None)
 
 
 class Tally:

@@ -64,7 +64,8 @@ def attend(X: Tensor, head: Head) -> tuple[Tensor, Tensor]:
 
 
 def _matrix(width: int, entries: dict[str, tuple[int, float]]) -> Tensor:
-    matrix = torch.zeros(len(SLOTS), width)  # [d_model, width]
+    # The heads are made when this is imported, whatever the learner's defaults are by then.
+    matrix = torch.zeros(len(SLOTS), width, dtype=torch.float32, device="cpu")  # [d_model, width]
     for slot, (dimension, value) in entries.items():
         matrix[SLOTS.index(slot), dimension] = value
     return matrix

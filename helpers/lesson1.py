@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from helpers.exercises import Exercise, describe, stops
-from helpers.probes import TOLERANCE, differs, first, no_module_class, seed, shape_exercise
+from helpers.exercises import Exercise, describe, first_given, stops
+from helpers.probes import TOLERANCE, differs, first, known, no_module_class, seed, shape_exercise
 from helpers.shapes import by
 from helpers.spies import MakesOnMeta, devices_that_met
 
@@ -42,6 +42,7 @@ three_terms = Exercise(
     "1.2",
     "three-terms",
     "What, where and how noisy: three questions, three terms, one sum.",
+    "a function of (layers, x_t, t) that returns three plain float tensors",
     attempt=lambda answer: answer(_Layers(), _ids(), _levels()),
 )
 
@@ -51,10 +52,10 @@ class _Layers(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        seed(5)
-        self.token_embed = nn.Embedding(VOCAB, D_MODEL, padding_idx=PAD)
+        self.token_embed = nn.Embedding(VOCAB, D_MODEL)
         self.position_embed = nn.Embedding(MAX_LENGTH, D_MODEL)
         self.noise_embed = nn.Linear(1, D_MODEL)
+        known(self)
 
 
 @three_terms.demand(
@@ -100,6 +101,7 @@ denoiser_inputs = Exercise(
     "denoiser-inputs",
     "What is there, where it is and how noisy the text is now reach every position, and "
     "nothing else does.",
+    "a class whose forward(x_t, t) returns a plain float tensor",
     attempt=lambda answer: _build(answer)(_ids(), _levels()),
 )
 
@@ -442,6 +444,7 @@ count_parameters = Exercise(
     "1.4",
     "count-parameters",
     "Nearly all of an input layer's parameters sit in its tables.",
+    "a function of (vocab_size, max_length, d_model) that returns a number",
     attempt=lambda answer: answer(8, 6, 16),
 )
 
@@ -465,9 +468,10 @@ noise_axis = Exercise(
     "1.5",
     "noise-axis",
     "No shape and no error told you; changing one input and watching the others did.",
-    attempt=lambda answer: [
+    "a function of (model, x_t, t) that returns True or False",
+    attempt=lambda answer: first_given(
         answer(_NoiseModel(way), _ids(4, 4), _levels(4)) for way in ("right", "position")
-    ],
+    ),
 )
 
 
@@ -476,10 +480,10 @@ class _NoiseModel(nn.Module):
 
     def __init__(self, way: str) -> None:
         super().__init__()
-        seed(5)
         self.way = way
         self.token_embed = nn.Embedding(VOCAB, D_MODEL)
         self.noise_embed = nn.Linear(1, D_MODEL)
+        known(self)
 
     def forward(self, x_t: Tensor, t: Tensor) -> Tensor:
         noise, tokens = self.noise_embed(t[:, None]), self.token_embed(x_t)
@@ -529,6 +533,7 @@ midpoint = Exercise(
     "1.6",
     "midpoint",
     "Two known levels fix the whole line: that is all that nn.Linear(1, d_model) can say.",
+    "a function of (low, high) that returns two vectors like them",
     attempt=lambda answer: answer(torch.zeros(D_MODEL), torch.ones(D_MODEL)),
 )
 
@@ -552,6 +557,7 @@ sinusoidal = Exercise(
     "1.7",
     "sinusoidal",
     "A formula in place of a table: nothing to learn, and no longest length.",
+    "a function of (length, d_model) that returns a plain float tensor",
     attempt=lambda answer: answer(5, 8),
 )
 

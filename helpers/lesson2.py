@@ -13,12 +13,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from helpers.exercises import Exercise, describe, is_blank, stops
+from helpers.exercises import Exercise, describe, first_given, is_blank, stops
 from helpers.probes import (
+    STUB,
     TOLERANCE,
     differs,
     first,
+    known,
     no_dictionary,
     no_module_class,
     seed,
@@ -65,6 +68,7 @@ clinic = Exercise(
     "2.2",
     "clinic",
     "A trace finds what breaks a shape. Patient E shows what it cannot find.",
+    STUB,
     attempt=lambda answer: answer,
 )
 
@@ -100,6 +104,7 @@ future_mask = Exercise(
     "2.3",
     "future-mask",
     "Ones mark exactly the future, for any length: that is all a causal mask says.",
+    "a function of (seq_len) that returns a plain tensor",
     attempt=lambda answer: answer(5),
 )
 
@@ -147,6 +152,7 @@ causal_attention = Exercise(
     "causal-attention",
     "It passes on unequal sizes, on differing texts, with the future changed and with "
     "dropout on: that is behavior, and behavior is what a model trains on.",
+    "a class whose forward(x) returns a plain float tensor",
     attempt=lambda answer: _run(answer, CONTEXT),
 )
 
@@ -610,8 +616,12 @@ def numbers_agree(answer: type[nn.Module]) -> str | None:
 
 
 def _reference(model: nn.Module, x: Tensor) -> Tensor:
-    queries, keys, values = model.W_query(x), model.W_key(x), model.W_value(x)
-    return F.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+    return _attention(model.W_query(x), model.W_key(x), model.W_value(x))
+
+
+def _attention(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    scores = queries @ keys.mT / keys.shape[-1] ** 0.5
+    return scores.masked_fill(_future(keys.shape[1]), float("-inf")).softmax(-1) @ values
 
 
 # --------------------------------------------------------------------------------------
@@ -621,9 +631,10 @@ peek_test = Exercise(
     "2.5",
     "peek-test",
     "You can now test any sequence model for peeking, without reading its code.",
-    attempt=lambda answer: [
+    "a function of (model, x) that returns True or False",
+    attempt=lambda answer: first_given(
         answer(_Attention(mask), _texts()) for mask in (_future(), torch.zeros(5, 5).bool())
-    ],
+    ),
 )
 
 
@@ -632,8 +643,7 @@ class _Attention(nn.Module):
 
     def __init__(self, blocked: Tensor, after_softmax: bool = False) -> None:
         super().__init__()
-        seed(5)
-        self.project = nn.Linear(D_IN, 3 * D_OUT, bias=False)
+        self.project = known(nn.Linear(D_IN, 3 * D_OUT, bias=False))
         self.blocked, self.after_softmax = blocked, after_softmax
 
     def forward(self, x: Tensor) -> Tensor:
@@ -697,6 +707,7 @@ sdpa_mask = Exercise(
     "2.6",
     "sdpa-mask",
     "Same triangle, opposite words: read the polarity before you lend out a mask.",
+    "a function of (mask) that returns a plain tensor",
     attempt=lambda answer: answer(_future()),
 )
 
@@ -705,10 +716,11 @@ sdpa_mask = Exercise(
 def sdpa_agrees(answer: Callable[[Tensor], Tensor]) -> str | None:
     for length in (5, 3):
         q, k, v = torch.randn(3, BATCH, length, D_OUT, generator=torch.Generator().manual_seed(9))
-        expected = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        expected = _attention(q, k, v)
         for blocked in (_future(length), _future(length).float()):
             mask = answer(blocked)
-            out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+            with sdpa_kernel(SDPBackend.MATH):
+                out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
             if differs(out, expected):
                 off = (out - expected).abs().amax(dim=(0, 2))
                 return f"the output of token {off.argmax()} is off by up to {off.max():.2f}"

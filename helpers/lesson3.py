@@ -30,7 +30,7 @@ from helpers.hand_built import (
     layout,
     read_out,
 )
-from helpers.probes import TOLERANCE, differs, first, no_dictionary
+from helpers.probes import STUB, TOLERANCE, differs, first, no_dictionary
 from helpers.puzzle import (
     DISOBEYS,
     FLIGHT,
@@ -49,6 +49,7 @@ SHARP = 0.8  # the least share of attention that counts as "looks at"
 CLOSE = 0.25  # how far a written bit may be from 0 or 1: room for a leak
 CHANGED = 1e-3
 LARGEST = 1e30
+MATRICES = "(Wq, Wk, Wv, Wo), plain tensors of numbers"
 
 # --------------------------------------------------------------------------------------
 # 3.1 same-words
@@ -62,6 +63,7 @@ same_words = Exercise(
     "3.1",
     "same-words",
     "One bag of words, two right answers: no model that is blind to order can have both.",
+    "two sentences in quotes",
     attempt=lambda pair: pair,
 )
 
@@ -334,6 +336,7 @@ previous_word_head = Exercise(
     "3.2",
     "previous-word-head",
     "Every word looks one back, whatever the words are: that is what positions are for.",
+    MATRICES,
     attempt=lambda answer: answer,
 )
 _previous_word(previous_word_head, 6, _longest_first, leak=1 - SHARP)
@@ -345,6 +348,7 @@ first_row = Exercise(
     "3.3",
     "first-row",
     "A head with nothing to look for still hands out its whole unit, evenly.",
+    STUB,
     attempt=lambda answer: answer,
 )
 
@@ -388,6 +392,7 @@ layer = Exercise(
     "3.4",
     "layer",
     "It adds what every head finds and overwrites nothing: that is a residual stream.",
+    "a function of (X, heads) that returns a plain float tensor",
     attempt=lambda answer: answer(_stream(), tuple(_heads())),
 )
 
@@ -527,6 +532,7 @@ flight_head = Exercise(
     "3.5",
     "flight-head",
     "Both bits come from one word and land in two slots of flight's own.",
+    MATRICES,
     attempt=lambda answer: answer,
 )
 _demand_form(flight_head, SLOTS)
@@ -662,6 +668,7 @@ parity = Exercise(
     "3.6",
     "parity",
     "Odd or even, for all 64 settings of six bits, and also where a bit is only nearly 1.",
+    "(W1, b1, W2), plain tensors of numbers",
     attempt=lambda answer: answer,
 )
 
@@ -795,6 +802,7 @@ rounding = Exercise(
     "3.7",
     "rounding",
     "Softmax comes near and never arrives, so an answer is read at its nearest bit.",
+    "a function of (Y) that returns a plain tensor of bits",
     attempt=lambda answer: answer(torch.tensor([[0.9, 0.1]])),
 )
 
@@ -838,6 +846,7 @@ six_bits = Exercise(
     "3.8",
     "six-bits",
     "You read the row of he-is? as the feed-forward network does: three bits, odd or even.",
+    STUB,
     attempt=lambda answer: answer,
 )
 _SIX = "Flying superhero disobeys swap-speech keep-flight he-is?"
@@ -897,6 +906,7 @@ eight_places = Exercise(
     "3.9",
     "eight-places",
     "A wider head divides by a larger root, so its gain must grow to keep the leak small.",
+    MATRICES,
     attempt=lambda answer: answer,
 )
 _previous_word(eight_places, 8, _eight_words, leak=0.0005)
@@ -908,6 +918,7 @@ patch = Exercise(
     "3.10",
     "patch",
     "One number carried that belief, and changing it changed the answer as foretold.",
+    STUB,
     attempt=lambda answer: answer,
 )
 _PATCHED = "Crow keep-flight disobeys swap-speech he-is?"

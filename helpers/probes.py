@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from helpers.exercises import Exercise, is_blank
 from helpers.shapes import by
 
+STUB = "the dictionary of the stub, filled in"
 TOLERANCE = 1e-4  # right answers in other forms round differently
 
 
@@ -23,6 +24,15 @@ def differs(a: Tensor, b: Tensor, tolerance: float = TOLERANCE) -> bool:
 def seed(number: int) -> None:
     """Seed what is drawn on the CPU. `torch.manual_seed` notes the stack for each GPU as well."""
     torch.default_generator.manual_seed(number)
+
+
+def known(module: nn.Module) -> nn.Module:
+    """A module of ours with the same weights each time, however modules begin by default."""
+    generator = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for weight in module.parameters():
+            weight.copy_(torch.randn(weight.shape, generator=generator) / 2)
+    return module
 
 
 def first(mask: Tensor) -> tuple[int, ...]:
@@ -51,7 +61,7 @@ def shape_exercise(
 
     `shapes` maps each name to the right shape and to the question to ask about another.
     """
-    exercise = Exercise(number, name, why, attempt=lambda answer: answer)
+    exercise = Exercise(number, name, why, STUB, attempt=lambda answer: answer)
 
     @exercise.demand("One tuple of whole numbers for each name: which is missing?")
     def all_shapes_are_there(answer: Any) -> str | None:

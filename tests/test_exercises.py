@@ -1,11 +1,17 @@
 """The exercise engine and the two doors to it, `check` and `judge`."""
 
+import functools
+import importlib
+import random
+import sys
 import warnings
 from dataclasses import FrozenInstanceError
 
+import numpy as np
 import pytest
 import torch
 from lessons import FINDINGS, lesson, load, source
+from states import right_answers, wrong_answers
 
 import helpers
 from helpers import lesson1, lesson2, lesson3
@@ -19,7 +25,9 @@ def twice(answer):
 
 @pytest.fixture
 def exercise():
-    made = Exercise("9.1", "double", "Doubling is understood.", attempt=lambda f: f(1))
+    made = Exercise(
+        "9.1", "double", "Doubling is understood.", "a function", attempt=lambda f: f(1)
+    )
     made.demand("What is twice 2?")(twice)
     made.demand("What is twice 3?")(lambda f: None if f(3) == 6 else f"3 becomes {f(3)}")
     return made
@@ -118,14 +126,32 @@ def test_an_answer_runs_under_the_same_conditions_everywhere(exercise):
     assert set(seen) == {(torch.float32, True, 1)}
 
 
-def test_an_answer_cannot_change_torch_for_the_others(exercise):
+def test_an_answer_cannot_change_torch_or_what_is_drawn_next_for_the_others(exercise):
     def answer(x):
         torch.set_default_dtype(torch.float64)
+        torch.set_default_device("meta")
+        torch.set_num_threads(2)
+        for seed in (random.seed, np.random.seed, torch.manual_seed):
+            seed(x)
         return x + x
 
-    with torch.inference_mode():
-        assert exercise.judge(answer).state == "right"
-    assert torch.get_default_dtype() == torch.float32
+    def drawn():
+        return random.random(), np.random.rand(), torch.rand(1).item()
+
+    for seed in (random.seed, np.random.seed, torch.manual_seed):
+        seed(9)
+    threads, before = torch.get_num_threads(), drawn()
+    for seed in (random.seed, np.random.seed, torch.manual_seed):
+        seed(9)
+    try:
+        with torch.inference_mode():
+            assert exercise.judge(answer).state == "right"
+        assert (torch.get_default_dtype(), torch.get_num_threads()) == (torch.float32, threads)
+        assert torch.get_default_device().type == "cpu"
+        assert drawn() == before
+    finally:
+        torch.set_default_dtype(torch.float32)
+        torch.set_default_device(None)
 
 
 def test_the_learners_default_device_does_not_matter_and_stays(exercise):
@@ -137,10 +163,84 @@ def test_the_learners_default_device_does_not_matter_and_stays(exercise):
         torch.set_default_device(None)
 
 
+def test_what_is_set_before_the_first_check_changes_no_verdict(monkeypatch):
+    right = {k: v for number in helpers.LESSONS for k, v in right_answers(number).items()}
+    told = {k: (v, helpers.judge(k, v)) for k, v in wrong_answers(right).items()}
+    for module in [name for name in sys.modules if name.split(".")[0] == "helpers"]:
+        monkeypatch.delitem(sys.modules, module)
+    for layer in (torch.nn.Linear, torch.nn.Embedding):
+        zeros = functools.partialmethod(lambda layer: torch.nn.init.zeros_(layer.weight))
+        monkeypatch.setattr(layer, "reset_parameters", zeros)
+    torch.set_default_dtype(torch.float16)
+    torch.set_default_device("meta")
+    try:
+        judge = importlib.import_module("helpers").judge
+        verdicts = {k: judge(k, v) for k, v in right.items()}
+        again = {k: judge(k, v).message for k, (v, _) in told.items()}
+    finally:
+        torch.set_default_dtype(torch.float32)
+        torch.set_default_device(None)
+    assert {k: v.message for k, v in verdicts.items() if v.state != "right"} == {}
+    assert again == {k: verdict.message for k, (_, verdict) in told.items()}
+
+
 def test_a_missing_kernel_is_not_taken_for_a_stub(exercise):
     verdict = exercise.judge(lambda x: torch.tensor([x]).softmax(-1))
     assert verdict.state == "wrong"
     assert "not implemented for 'Long'" in verdict.message
+
+
+UNREADABLE = [
+    ("future-mask", [0, 1], "you hand in a list of 2 (int, int)"),
+    ("future-mask", "triu", "you hand in a str"),
+    ("count-parameters", 256, "you hand in an int"),
+    ("rounding", torch.nn.Linear, "you hand in the class Linear"),
+    ("midpoint", lambda low: low, "takes 1 positional argument but 2 were given"),
+    ("midpoint", lambda low, high: [(low + high) / 2], "you return a list of 1 (Tensor)"),
+    ("three-terms", lambda parts, x, t: (None, t, x), "return a tuple of 3 (NoneType, Tensor,"),
+    ("sinusoidal", lambda length, d: (length, d), "you return a tuple of 2 (int, int)"),
+    ("sinusoidal", lambda length, d: np.zeros((length, d)), "you return a ndarray"),
+    ("sdpa-mask", lambda mask: (row for row in mask), "you return a generator"),
+    ("peek-test", lambda model, x: torch.ones(2), "a tensor (shape (2,), torch.float32, cpu)"),
+    ("layer", lambda X, heads: X.to_sparse(), "torch.sparse_coo, cpu)"),
+    ("rounding", lambda Y: torch.nested.nested_tensor([Y[0], Y[0, :1]]), "a tensor (nested, torch"),
+    ("parity", (torch.eye(22).to_sparse(),) * 3, "you hand in a tuple of 3 (Tensor, Tensor,"),
+    ("six-bits", dict.fromkeys(("flight", "speech"), torch.eye(3).to_sparse()), "in a dict"),
+]
+
+
+@pytest.mark.parametrize(("name", "answer", "told"), UNREADABLE)
+def test_what_the_checker_cannot_read_is_not_told_as_an_error_in_the_answer(name, answer, told):
+    verdict = helpers.judge(name, answer)
+    finding, question = verdict.message.split("\nAsk yourself: ")
+    assert verdict.state == "wrong"
+    assert told in finding
+    assert question.startswith("The exercise wants ")
+
+
+def makes_rows_that_do_not_fit(n):
+    return torch.ones(n) @ torch.ones(n + 1)
+
+
+def test_an_error_within_torch_is_told_as_the_learners_when_their_line_called_it():
+    message = helpers.judge("future-mask", makes_rows_that_do_not_fit).message
+    assert message.startswith("your code stops with RuntimeError: ")
+
+
+class NoAttributes(torch.nn.Module):
+    def __init__(self, *sizes):
+        super().__init__()
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "told"),
+    [
+        ("denoiser-inputs", NoAttributes, "using it stops with AttributeError: 'NoAttributes'"),
+        ("causal-attention", NoAttributes, "using it stops with AttributeError: 'NoAttributes'"),
+    ],
+)
+def test_a_class_that_the_checker_cannot_use_is_told_without_blaming_a_line(name, answer, told):
+    assert told in helpers.judge(name, answer).message
 
 
 def test_judging_prints_nothing_and_draws_nothing(exercise, capfd):
@@ -159,7 +259,7 @@ def test_judging_prints_nothing_and_draws_nothing(exercise, capfd):
 
 
 def test_the_tally_counts_and_names_the_next(exercise):
-    other = Exercise("9.2", "treble", "", attempt=lambda f: f)
+    other = Exercise("9.2", "treble", "", "", attempt=lambda f: f)
     tally = Tally()
     assert tally.summary(iter([exercise, other])) == "0 of 2 done; next: 9.1 double"
     tally.record("double", Verdict("right", ""))

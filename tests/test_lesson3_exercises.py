@@ -482,7 +482,7 @@ WRONG_LAYER = {
     ),
     "a pair": (lambda X, heads: (X, heads), "what does yours return"),
     "doubled": (lambda X, heads: X + 2 * attend(X, heads[0])[1], "Which differs from attend's"),
-    "not a function": (7, None),
+    "not a function": (7, "The exercise wants a function"),
 }
 
 
