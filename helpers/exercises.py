@@ -9,7 +9,7 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,14 +30,13 @@ class Verdict:
 
 @dataclass
 class Exercise:
-    """One exercise: its place in the series and its demands, weakest first.
+    """One exercise and its demands, weakest first.
 
     `wanted` says what an answer is, to those who hand in something else. `attempt` makes the
     answer produce its first result; a blank result (`None`, `...`) or a stub's
     `NotImplementedError` means that nobody has worked on it yet.
     """
 
-    number: str
     name: str
     why: str
     wanted: str
@@ -198,12 +197,11 @@ class Tally:
     def record(self, name: str, verdict: Verdict) -> None:
         self._states[name] = verdict.state
 
-    def summary(self, exercises: Iterable[Exercise]) -> str:
-        """For example "2 of 5 done; next: 2.3 causal-mask"."""
-        exercises = list(exercises)
-        open_ones = [e for e in exercises if self._states.get(e.name) != RIGHT]
-        done = len(exercises) - len(open_ones)
+    def summary(self, numbers: Mapping[str, str]) -> str:
+        """For example "2 of 5 done; next: 2.3 causal-mask"; `numbers` are those of all exercises
+        that count, by name and in order."""
+        open_ones = [name for name in numbers if self._states.get(name) != RIGHT]
+        done = len(numbers) - len(open_ones)
         if not open_ones:
-            return f"{done} of {len(exercises)} done: all of them"
-        following = open_ones[0]
-        return f"{done} of {len(exercises)} done; next: {following.number} {following.name}"
+            return f"{done} of {len(numbers)} done: all of them"
+        return f"{done} of {len(numbers)} done; next: {numbers[open_ones[0]]} {open_ones[0]}"

@@ -15,7 +15,7 @@ from lessons import BEFORE_SOLUTIONS, answers, run_cells, solutions
 from mutate import changes
 
 from helpers import judge
-from helpers.hand_built import SLOTS
+from helpers.checks.hand_built import SLOTS
 
 
 def verdicts(number):

@@ -233,13 +233,13 @@ def in_a_child(run) -> bool | None:
 # ------------------------------------------------------------------ the helpers
 TESTS = {  # what tests a helper, where its name does not tell
     "__init__": ["test_exercises"],
-    "hand_built": ["test_lesson3_model", "test_lesson3_exercises"],
-    "lesson1": ["test_lesson1_exercises"],
-    "lesson2": ["test_lesson2_exercises"],
-    "lesson3": ["test_lesson3_exercises"],
-    "probes": ["test_lesson1_exercises", "test_lesson2_exercises", "test_lesson3_exercises"],
+    "hand_built": ["test_disobeys_model", "test_checks_disobeys"],
+    "inputs": ["test_checks_inputs"],
+    "attention": ["test_checks_attention"],
+    "disobeys": ["test_checks_disobeys"],
+    "common": ["test_checks_inputs", "test_checks_attention", "test_checks_disobeys"],
     "setup_cell": ["test_links"],
-    "spies": ["test_shapes", "test_lesson1_exercises"],
+    "spies": ["test_shapes", "test_checks_inputs"],
 }
 ALWAYS_LOADED = ("torch", "torch._dynamo", "hypothesis", "matplotlib.figure", "pytest")
 
@@ -248,7 +248,8 @@ def helper_changes(sample: int | None, draw: random.Random, known: dict[str, str
     """Try changes of the helpers against their tests, then the lessons; print what survives."""
     begin = time.perf_counter()
     unchanged = [
-        (path, path.read_text(encoding="utf-8")) for path in sorted((ROOT / "helpers").glob("*.py"))
+        (path, path.read_text(encoding="utf-8"))
+        for path in sorted((ROOT / "helpers").rglob("*.py"))
     ]
     planned = [(path, changed) for path, code in unchanged for changed in changes_of_file(code)]
     if sample and sample < len(planned):
@@ -280,7 +281,8 @@ def own_tests(path: Path) -> list[str]:
 
 def changed_solutions(path: Path) -> list[str]:
     """Solutions with small changes, of the helper's own lesson if it has one."""
-    only = f"[{path.stem[-1]}]" if path.stem.removeprefix("lesson").isdigit() else ""
+    lessons = [number for number, (checks, _) in LESSONS.items() if checks == path.stem]
+    only = f"[{lessons[0]}]" if lessons else ""
     return [f"tests/changed_solutions.py::test_they_are_judged_as_before{only}"]
 
 
@@ -335,7 +337,7 @@ def try_change(folder: Path, path: Path, changed: str, tests: list[str]) -> None
             del sys.modules[module]
     sys.path[:] = [p for p in sys.path if not Path(p).resolve().is_relative_to(ROOT)]
     shutil.copytree(ROOT / "helpers", folder / "helpers", dirs_exist_ok=True)
-    (folder / "helpers" / path.name).write_text(changed, encoding="utf-8")
+    (folder / path.relative_to(ROOT)).write_text(changed, encoding="utf-8")
     os.chdir(folder)
     how = ["-q", "-x", "-n", "0", "--assert=plain", "-p", "no:cacheprovider"]
     os._exit(int(pytest.main([*how, *tests])))
@@ -445,7 +447,7 @@ def report(
 
 def _slots(here: Lesson) -> list[str]:
     """Slot names that the lesson itself defines, if it has a layout."""
-    from helpers.hand_built import SLOTS
+    from helpers.checks.hand_built import SLOTS
 
     code = "\n".join(source(cell) for cell in here.cells)
     return [slot for slot in SLOTS if re.search(rf"\b{slot}=|\"{slot}\"", code)]

@@ -20,7 +20,7 @@ UNCOMPARED = {
 def collected():
     """The names of all cells and of the tests with stored findings, one a line."""
     quick = ["-p", "no:faulthandler", "-p", "no:cacheprovider", "--capture=no"]
-    exercises = map(str, (ROOT / "tests").glob("test_*_exercises.py"))
+    exercises = map(str, (ROOT / "tests").glob("test_checks_*.py"))
     with contextlib.redirect_stdout(io.StringIO()) as out:
         pytest.main(
             ["--collect-only", "-q", "-n", "0", *quick, str(ROOT / "notebooks"), *exercises]
@@ -64,7 +64,7 @@ def test_no_notebook_lies_elsewhere_unseen():
 
 def test_every_known_survivor_has_its_reason():
     survivors = json.loads((ROOT / "tests/survivors.json").read_text(encoding="utf-8"))
-    helpers = {path.stem for path in (ROOT / "helpers").glob("*.py")}
+    helpers = {path.stem for path in (ROOT / "helpers").rglob("*.py")}
     for where, known in survivors.items():
         ids = {c["id"] for c in cells(lesson(int(where)), "code")} if where.isdigit() else helpers
         for survivor, reason in known.items():

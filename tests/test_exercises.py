@@ -14,7 +14,7 @@ from lessons import FINDINGS, lesson, load, source
 from states import right_answers, wrong_answers
 
 import helpers
-from helpers import lesson1, lesson2, lesson3
+from helpers.checks import attention, disobeys, inputs
 from helpers.exercises import Exercise, Tally, Verdict, shorten
 from helpers.puzzle import read, rule
 
@@ -25,9 +25,7 @@ def twice(answer):
 
 @pytest.fixture
 def exercise():
-    made = Exercise(
-        "9.1", "double", "Doubling is understood.", "a function", attempt=lambda f: f(1)
-    )
+    made = Exercise("double", "Doubling is understood.", "a function", attempt=lambda f: f(1))
     made.demand("What is twice 2?")(twice)
     made.demand("What is twice 3?")(lambda f: None if f(3) == 6 else f"3 becomes {f(3)}")
     return made
@@ -258,17 +256,16 @@ def test_judging_prints_nothing_and_draws_nothing(exercise, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_tally_counts_and_names_the_next(exercise):
-    other = Exercise("9.2", "treble", "", "", attempt=lambda f: f)
-    tally = Tally()
-    assert tally.summary(iter([exercise, other])) == "0 of 2 done; next: 9.1 double"
+def test_the_tally_counts_and_names_the_next():
+    tally, numbers = Tally(), {"double": "9.1", "treble": "9.2"}
+    assert tally.summary(numbers) == "0 of 2 done; next: 9.1 double"
     tally.record("double", Verdict("right", ""))
     tally.record("treble", Verdict("wrong", ""))
-    assert tally.summary([exercise, other]) == "1 of 2 done; next: 9.2 treble"
+    assert tally.summary(numbers) == "1 of 2 done; next: 9.2 treble"
     tally.record("treble", Verdict("right", ""))
-    assert tally.summary([exercise, other]) == "2 of 2 done: all of them"
+    assert tally.summary(numbers) == "2 of 2 done: all of them"
     tally.record("double", Verdict("wrong", ""))
-    assert tally.summary([exercise, other]) == "1 of 2 done; next: 9.1 double"
+    assert tally.summary(numbers) == "1 of 2 done; next: 9.1 double"
 
 
 def test_check_prints_number_verdict_and_message(capsys, monkeypatch):
@@ -288,8 +285,8 @@ def test_an_unknown_name_names_the_known_ones(door):
         door("casual-attention", None)
 
 
-BATCH, LENGTH, D_MODEL = lesson1.SHAPES["sum"][0]
-TEXTS, TOKENS, D_OUT = lesson2.SHAPES["queries"][0]
+BATCH, LENGTH, D_MODEL = inputs.SHAPES["sum"][0]
+TEXTS, TOKENS, D_OUT = attention.SHAPES["queries"][0]
 STATED = [
     (
         1,
@@ -298,10 +295,10 @@ STATED = [
     ),
     (2, "forecast-text", f"A batch of shape {TEXTS} \u00d7 {TOKENS} \u00d7 5 goes in"),
     (2, "forecast-text", f"the layer has `d_out` = {D_OUT}."),
-    (3, "previous-head-text", f"gets at least {lesson3.SHARP} of the attention"),
-    (3, "flight-text", f"must get at least {lesson3.SHARP} of the attention"),
-    (3, "six-bits-text", f"`{lesson3._SIX}` Which six bits"),
-    (3, "patch-after", f"`{lesson3._PATCHED}` is {rule(read(lesson3._PATCHED))}."),
+    (3, "previous-head-text", f"gets at least {disobeys.SHARP} of the attention"),
+    (3, "flight-text", f"must get at least {disobeys.SHARP} of the attention"),
+    (3, "six-bits-text", f"`{disobeys._SIX}` Which six bits"),
+    (3, "patch-after", f"`{disobeys._PATCHED}` is {rule(read(disobeys._PATCHED))}."),
 ]
 
 
@@ -315,10 +312,18 @@ def test_an_exercise_states_what_its_checker_expects(number, cell, words):
 def test_each_question_is_asked_of_some_known_wrong_answer(number):
     messages = [message for told in load(FINDINGS).values() for message in told.values()]
     asked = {message.split("\nAsk yourself: ")[-1] for message in messages}
-    for exercise in helpers._exercises(number):
+    for exercise in map(helpers._exercise, helpers.LESSONS[number][1]):
         assert [question for _, question in exercise.demands if question not in asked] == []
 
 
 def test_an_unknown_lesson_names_the_known_ones():
     with pytest.raises(KeyError, match=r"lesson 7.*\[1, 2, 3\]"):
         helpers.tally(7)
+
+
+def test_a_check_loads_its_own_lesson_and_no_other(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("helpers.checks.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "helpers.checks.inputs", None)  # to import it is an error now
+    assert helpers.judge("future-mask", None).state == "not attempted"
+    assert "helpers.checks.disobeys" not in sys.modules

@@ -233,7 +233,14 @@ def test_a_lessons_imports_load_matplotlib_only_when_it_draws():
         for name in [name for name in sys.modules if name.startswith(("helpers", "matplotlib"))]:
             del sys.modules[name]
         sys.modules["matplotlib"] = None  # to import it is an error now
-        for name in ("figures", "shapes", "spies", "lesson1", "lesson2", "lesson3"):
+        for name in (
+            "figures",
+            "shapes",
+            "spies",
+            "checks.inputs",
+            "checks.attention",
+            "checks.disobeys",
+        ):
             importlib.import_module(f"helpers.{name}")
         with pytest.raises(ImportError, match="matplotlib"):
             sys.modules["helpers.figures"].heat_map({"weights": WEIGHTS}, **LABELS, alt="it")

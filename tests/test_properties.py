@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lessons import assert_close, run_cells, transformer
 
-from helpers import judge, probes
+from helpers import judge
+from helpers.checks import common
 from helpers.exercises import NOT_ATTEMPTED, RIGHT, WRONG
 from helpers.puzzle import OBJECTS, WORDS, read, rule
 from helpers.shapes import rounded
@@ -37,7 +38,7 @@ def draw(seed, *shape, dtype=torch.float32):
 def test_denoiser_inputs_are_linear_in_t_and_each_text_is_its_own(
     batch, length, d_model, seed, ids
 ):
-    probes.seed(seed)
+    common.seed(seed)
     model = DenoiserInputs(7, 6, d_model, pad_id=0).double()
     x_t = torch.randint(0, 7, (batch, length)).to(ids)
     t = torch.rand(batch, dtype=torch.float64)
@@ -67,7 +68,7 @@ def test_denoiser_inputs_take_what_is_known_and_a_chance_and_name_the_rest(level
 @any_case
 @given(st.integers(0, 3), st.integers(0, 6), sizes, sizes, seeds, st.floats(0.0, 1e4))
 def test_attention_is_causal_and_each_text_is_its_own(batch, tokens, d_in, d_out, seed, size):
-    probes.seed(seed)
+    common.seed(seed)
     model = CausalAttention(d_in, d_out, 6, dropout=0.0).double()
     x = size * draw(seed, batch, tokens, d_in, dtype=torch.float64)
     out = model(x)
@@ -86,7 +87,7 @@ def test_attention_is_causal_and_each_text_is_its_own(batch, tokens, d_in, d_out
 @given(st.integers(1, 6), sizes, seeds, st.floats(0.0, 1e4))
 def test_attention_weights_are_shares(tokens, d_in, seed, size):
     """With values that are 1 everywhere, a mixture of them is 1: each row adds up to 1."""
-    probes.seed(seed)
+    common.seed(seed)
     model = CausalAttention(d_in, 3, 6, dropout=0.0, qkv_bias=True).double()
     with torch.no_grad():
         model.W_value.weight.zero_()
@@ -98,7 +99,7 @@ def test_attention_weights_are_shares(tokens, d_in, seed, size):
 @any_case
 @given(st.sampled_from([math.nan, math.inf, -math.inf]), st.integers(0, 3), seeds)
 def test_a_broken_number_stays_in_its_text_and_is_seen(broken, token, seed):
-    probes.seed(seed)
+    common.seed(seed)
     model = CausalAttention(4, 2, 6, dropout=0.0)
     x = draw(seed, 3, 4, 4)
     before = model(x)

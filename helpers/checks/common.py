@@ -54,14 +54,12 @@ def no_dictionary(answer: Any) -> str | None:
     return f"the answer is a {type(answer).__name__}, not the dictionary of the stub"
 
 
-def shape_exercise(
-    number: str, name: str, why: str, shapes: dict[str, tuple[tuple[int, ...], str]]
-) -> Exercise:
+def shape_exercise(name: str, why: str, shapes: dict[str, tuple[tuple[int, ...], str]]) -> Exercise:
     """An exercise whose answer maps each name to a shape.
 
     `shapes` maps each name to the right shape and to the question to ask about another.
     """
-    exercise = Exercise(number, name, why, STUB, attempt=lambda answer: answer)
+    exercise = Exercise(name, why, STUB, attempt=lambda answer: answer)
 
     @exercise.demand("One tuple of whole numbers for each name: which is missing?")
     def all_shapes_are_there(answer: Any) -> str | None:

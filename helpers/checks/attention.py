@@ -15,8 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from helpers.exercises import Exercise, describe, first_given, is_blank, stops
-from helpers.probes import (
+from helpers.checks.common import (
     STUB,
     TOLERANCE,
     differs,
@@ -27,12 +26,13 @@ from helpers.probes import (
     seed,
     shape_exercise,
 )
+from helpers.exercises import Exercise, describe, first_given, is_blank, stops
 from helpers.shapes import by
 
 BATCH, TOKENS, D_IN, D_OUT, CONTEXT = 3, 5, 4, 2, 8
 
 # --------------------------------------------------------------------------------------
-# 2.1 shape-forecast
+# shape-forecast
 # --------------------------------------------------------------------------------------
 SHAPES = {
     "queries": ((4, 7, 3), "Which step changes the last number, and to what?"),
@@ -43,14 +43,13 @@ SHAPES = {
 }
 
 shape_forecast = shape_exercise(
-    "2.1",
     "shape-forecast",
     "A shape that you can predict is a bug that you can locate.",
     SHAPES,
 )
 
 # --------------------------------------------------------------------------------------
-# 2.2 clinic
+# clinic
 # --------------------------------------------------------------------------------------
 CULPRITS = ("projection", "transpose", "query/key mismatch", "not in the shapes")
 DIAGNOSES = {
@@ -65,7 +64,6 @@ DIAGNOSES = {
 }
 
 clinic = Exercise(
-    "2.2",
     "clinic",
     "A trace finds what breaks a shape. Patient E shows what it cannot find.",
     STUB,
@@ -98,10 +96,9 @@ for _name, (_cause, _question) in DIAGNOSES.items():
     _diagnose(_name, _cause, _question)
 
 # --------------------------------------------------------------------------------------
-# 2.3 future-mask
+# future-mask
 # --------------------------------------------------------------------------------------
 future_mask = Exercise(
-    "2.3",
     "future-mask",
     "Ones mark exactly the future, for any length: that is all a causal mask says.",
     "a function of (seq_len) that returns a plain tensor",
@@ -145,10 +142,9 @@ def _as_bool(mask: Tensor) -> Tensor:
 
 
 # --------------------------------------------------------------------------------------
-# 2.4 causal-attention
+# causal-attention
 # --------------------------------------------------------------------------------------
 causal_attention = Exercise(
-    "2.4",
     "causal-attention",
     "It passes on unequal sizes, on differing texts, with the future changed and with "
     "dropout on: that is behavior, and behavior is what a model trains on.",
@@ -625,10 +621,9 @@ def _attention(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
 
 
 # --------------------------------------------------------------------------------------
-# 2.5 peek-test
+# peek-test
 # --------------------------------------------------------------------------------------
 peek_test = Exercise(
-    "2.5",
     "peek-test",
     "You can now test any sequence model for peeking, without reading its code.",
     "a function of (model, x) that returns True or False",
@@ -701,10 +696,9 @@ def single_holes_are_caught(answer: Callable) -> str | None:
 
 
 # --------------------------------------------------------------------------------------
-# 2.6 sdpa-mask
+# sdpa-mask
 # --------------------------------------------------------------------------------------
 sdpa_mask = Exercise(
-    "2.6",
     "sdpa-mask",
     "Same triangle, opposite words: read the polarity before you lend out a mask.",
     "a function of (mask) that returns a plain tensor",
@@ -725,6 +719,3 @@ def sdpa_agrees(answer: Callable[[Tensor], Tensor]) -> str | None:
                 off = (out - expected).abs().amax(dim=(0, 2))
                 return f"the output of token {off.argmax()} is off by up to {off.max():.2f}"
     return None
-
-
-EXERCISES = [shape_forecast, clinic, future_mask, causal_attention, peek_test, sdpa_mask]

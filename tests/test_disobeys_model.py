@@ -6,7 +6,7 @@ import pytest
 import torch
 from lessons import assert_close, transformer
 
-from helpers import hand_built
+from helpers.checks import hand_built
 from helpers.puzzle import FLIGHT, OBJECTS, SPEECH, orderings, read, rule, sentences
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from lessons import assert_close, run_cells
 
-from helpers.probes import seed
+from helpers.checks.common import seed
 from helpers.spies import devices_that_met
 
 DenoiserInputs = run_cells(1, "tools", "vocabulary", "batch", "guards", "parts", "class")[

@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from helpers.exercises import Exercise, is_blank
-from helpers.hand_built import (
+from helpers.checks.common import STUB, TOLERANCE, differs, first, no_dictionary
+from helpers.checks.hand_built import (
     FLIGHT_INPUTS,
     NOTE,
     OBJECT_HEAD,
@@ -30,7 +30,7 @@ from helpers.hand_built import (
     layout,
     read_out,
 )
-from helpers.probes import STUB, TOLERANCE, differs, first, no_dictionary
+from helpers.exercises import Exercise, is_blank
 from helpers.puzzle import (
     DISOBEYS,
     FLIGHT,
@@ -52,7 +52,7 @@ LARGEST = 1e30
 MATRICES = "(Wq, Wk, Wv, Wo), plain tensors of numbers"
 
 # --------------------------------------------------------------------------------------
-# 3.1 same-words
+# same-words
 # --------------------------------------------------------------------------------------
 SHOWN = {
     "Crow disobeys keep-flight swap-speech he-is?",
@@ -60,7 +60,6 @@ SHOWN = {
 }
 
 same_words = Exercise(
-    "3.1",
     "same-words",
     "One bag of words, two right answers: no model that is blind to order can have both.",
     "two sentences in quotes",
@@ -209,7 +208,7 @@ def _tried() -> list[tuple[str, ...]]:
 
 
 # --------------------------------------------------------------------------------------
-# 3.2 previous-word-head, and 3.9 eight-places, which differs in its sizes
+# previous-word-head, and eight-places, which differs in its sizes
 # --------------------------------------------------------------------------------------
 def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float) -> None:
     """Demand that a head looks one word back, in a layout with so many places.
@@ -333,7 +332,6 @@ def _eight_words() -> list[tuple[str, ...]]:
 
 
 previous_word_head = Exercise(
-    "3.2",
     "previous-word-head",
     "Every word looks one back, whatever the words are: that is what positions are for.",
     MATRICES,
@@ -342,10 +340,9 @@ previous_word_head = Exercise(
 _previous_word(previous_word_head, 6, _longest_first, leak=1 - SHARP)
 
 # --------------------------------------------------------------------------------------
-# 3.3 first-row
+# first-row
 # --------------------------------------------------------------------------------------
 first_row = Exercise(
-    "3.3",
     "first-row",
     "A head with nothing to look for still hands out its whole unit, evenly.",
     STUB,
@@ -386,10 +383,9 @@ def _number(value: Any) -> float | None:
 
 
 # --------------------------------------------------------------------------------------
-# 3.4 layer
+# layer
 # --------------------------------------------------------------------------------------
 layer = Exercise(
-    "3.4",
     "layer",
     "It adds what every head finds and overwrites nothing: that is a residual stream.",
     "a function of (X, heads) that returns a plain float tensor",
@@ -526,10 +522,9 @@ def all_heads_are_added(answer: Callable) -> str | None:
 
 
 # --------------------------------------------------------------------------------------
-# 3.5 flight-head
+# flight-head
 # --------------------------------------------------------------------------------------
 flight_head = Exercise(
-    "3.5",
     "flight-head",
     "Both bits come from one word and land in two slots of flight's own.",
     MATRICES,
@@ -662,10 +657,9 @@ def _two_bits(answer: Any) -> tuple[Tensor, Tensor]:
 
 
 # --------------------------------------------------------------------------------------
-# 3.6 parity
+# parity
 # --------------------------------------------------------------------------------------
 parity = Exercise(
-    "3.6",
     "parity",
     "Odd or even, for all 64 settings of six bits, and also where a bit is only nearly 1.",
     "(W1, b1, W2), plain tensors of numbers",
@@ -796,10 +790,9 @@ def _first_wrong(
 
 
 # --------------------------------------------------------------------------------------
-# 3.7 rounding
+# rounding
 # --------------------------------------------------------------------------------------
 rounding = Exercise(
-    "3.7",
     "rounding",
     "Softmax comes near and never arrives, so an answer is read at its nearest bit.",
     "a function of (Y) that returns a plain tensor of bits",
@@ -840,10 +833,9 @@ def _wrong_bit(answer: Callable, rows: list[list[float]]) -> str | None:
 
 
 # --------------------------------------------------------------------------------------
-# 3.8 six-bits
+# six-bits
 # --------------------------------------------------------------------------------------
 six_bits = Exercise(
-    "3.8",
     "six-bits",
     "You read the row of he-is? as the feed-forward network does: three bits, odd or even.",
     STUB,
@@ -900,10 +892,9 @@ def _listed(value: Any) -> list:
 
 
 # --------------------------------------------------------------------------------------
-# 3.9 eight-places
+# eight-places
 # --------------------------------------------------------------------------------------
 eight_places = Exercise(
-    "3.9",
     "eight-places",
     "A wider head divides by a larger root, so its gain must grow to keep the leak small.",
     MATRICES,
@@ -912,10 +903,9 @@ eight_places = Exercise(
 _previous_word(eight_places, 8, _eight_words, leak=0.0005)
 
 # --------------------------------------------------------------------------------------
-# 3.10 patch
+# patch
 # --------------------------------------------------------------------------------------
 patch = Exercise(
-    "3.10",
     "patch",
     "One number carried that belief, and changing it changed the answer as foretold.",
     STUB,
@@ -969,17 +959,3 @@ def _answer_name(X1: Tensor, words: Sequence[str]) -> str:
     abilities = read_out(X1, words)
     names = [name for name in WORDS if OBJECTS.get(name) == abilities]
     return names[0] if names else "nothing known"
-
-
-EXERCISES = [
-    same_words,
-    previous_word_head,
-    first_row,
-    layer,
-    flight_head,
-    parity,
-    rounding,
-    six_bits,
-    eight_places,
-    patch,
-]

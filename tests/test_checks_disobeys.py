@@ -7,8 +7,9 @@ import pytest
 import torch
 from lessons import BEFORE_SOLUTIONS, answers, assert_right, assert_wrong, run_cells, solutions
 
-from helpers import judge, lesson3
-from helpers.hand_built import SLOTS, layout
+from helpers import judge
+from helpers.checks import disobeys
+from helpers.checks.hand_built import SLOTS, layout
 
 NAMES = run_cells(3, *BEFORE_SOLUTIONS[3])
 by_slot = NAMES["by_slot"]
@@ -676,7 +677,7 @@ def test_the_learners_default_dtype_and_threads_do_not_matter_and_stay():
     ],
 )
 def test_a_row_of_attention_is_told_in_words(row, told):
-    assert lesson3._most(torch.tensor(row)) == told
+    assert disobeys._most(torch.tensor(row)) == told
 
 
 def test_a_missing_note_is_told_with_the_word_before_it():

@@ -14,15 +14,23 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from helpers.checks.common import (
+    TOLERANCE,
+    differs,
+    first,
+    known,
+    no_module_class,
+    seed,
+    shape_exercise,
+)
 from helpers.exercises import Exercise, describe, first_given, stops
-from helpers.probes import TOLERANCE, differs, first, known, no_module_class, seed, shape_exercise
 from helpers.shapes import by
 from helpers.spies import MakesOnMeta, devices_that_met
 
 BATCH, LENGTH, VOCAB, MAX_LENGTH, D_MODEL, PAD = 3, 5, 11, 7, 8, 0
 
 # --------------------------------------------------------------------------------------
-# 1.1 three-shapes
+# three-shapes
 # --------------------------------------------------------------------------------------
 SHAPES = {
     "token": ((3, 5, 7), "How many IDs are looked up, and how wide is one row of the table?"),
@@ -32,14 +40,13 @@ SHAPES = {
 }
 
 three_shapes = shape_exercise(
-    "1.1", "three-shapes", "Broadcasting adds what is shared without copying it.", SHAPES
+    "three-shapes", "Broadcasting adds what is shared without copying it.", SHAPES
 )
 
 # --------------------------------------------------------------------------------------
-# 1.2 three-terms
+# three-terms
 # --------------------------------------------------------------------------------------
 three_terms = Exercise(
-    "1.2",
     "three-terms",
     "What, where and how noisy: three questions, three terms, one sum.",
     "a function of (layers, x_t, t) that returns three plain float tensors",
@@ -94,10 +101,9 @@ _term(1, "position", "Which rows does the position table give to places 0, 1, 2,
 _term(2, "noise", "One vector for each text: where must the axis of size 1 stand?")
 
 # --------------------------------------------------------------------------------------
-# 1.3 denoiser-inputs
+# denoiser-inputs
 # --------------------------------------------------------------------------------------
 denoiser_inputs = Exercise(
-    "1.3",
     "denoiser-inputs",
     "What is there, where it is and how noisy the text is now reach every position, and "
     "nothing else does.",
@@ -438,10 +444,9 @@ def devices_meet(answer: type[nn.Module]) -> str | None:
 
 
 # --------------------------------------------------------------------------------------
-# 1.4 count-parameters
+# count-parameters
 # --------------------------------------------------------------------------------------
 count_parameters = Exercise(
-    "1.4",
     "count-parameters",
     "Nearly all of an input layer's parameters sit in its tables.",
     "a function of (vocab_size, max_length, d_model) that returns a number",
@@ -462,10 +467,9 @@ def counts_agree(answer: Callable[[int, int, int], int]) -> str | None:
 
 
 # --------------------------------------------------------------------------------------
-# 1.5 noise-axis
+# noise-axis
 # --------------------------------------------------------------------------------------
 noise_axis = Exercise(
-    "1.5",
     "noise-axis",
     "No shape and no error told you; changing one input and watching the others did.",
     "a function of (model, x_t, t) that returns True or False",
@@ -527,10 +531,9 @@ def single_leaks_are_caught(answer: Callable) -> str | None:
 
 
 # --------------------------------------------------------------------------------------
-# 1.6 midpoint
+# midpoint
 # --------------------------------------------------------------------------------------
 midpoint = Exercise(
-    "1.6",
     "midpoint",
     "Two known levels fix the whole line: that is all that nn.Linear(1, d_model) can say.",
     "a function of (low, high) that returns two vectors like them",
@@ -551,10 +554,9 @@ def levels_lie_on_the_line(answer: Callable[[Tensor, Tensor], tuple[Tensor, Tens
 
 
 # --------------------------------------------------------------------------------------
-# 1.7 sinusoidal
+# sinusoidal
 # --------------------------------------------------------------------------------------
 sinusoidal = Exercise(
-    "1.7",
     "sinusoidal",
     "A formula in place of a table: nothing to learn, and no longest length.",
     "a function of (length, d_model) that returns a plain float tensor",
@@ -594,14 +596,3 @@ def speeds_fall(answer: Callable[[int, int], Tensor]) -> str | None:
                         f"position {position}, column {column} (d_model {d_model}) is {value:.3f}"
                     )
     return None
-
-
-EXERCISES = [
-    three_shapes,
-    three_terms,
-    denoiser_inputs,
-    count_parameters,
-    noise_axis,
-    midpoint,
-    sinusoidal,
-]

@@ -5,7 +5,7 @@ import torch
 from lessons import assert_close, run_cells
 from torch.nn import functional as F
 
-from helpers.probes import seed
+from helpers.checks.common import seed
 
 CausalAttention = run_cells(2, "tools", "class")["CausalAttention"]
 BOOK = torch.tensor(
