@@ -20,12 +20,6 @@ from helpers import figures, judge
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 FINDINGS = Path(__file__).with_name("findings.json")
-# The cells that a lesson's exercises build on.
-BEFORE_SOLUTIONS = {
-    1: ("tools", "vocabulary", "guards", "parts"),
-    2: ("tools", "parts"),
-    3: ("tools", "guess", "bits", "slots", "by-slot", "tables", "embed", "object-head", "attend"),
-}
 ROOM = {torch.float32: (1.3e-6, 1e-5), torch.float64: (1e-7, 1e-7)}  # as in torch.testing
 DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)
 

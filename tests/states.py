@@ -31,7 +31,8 @@ import numpy as np
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from lessons import BEFORE_SOLUTIONS, answers, run_cells, solutions
+from lessons import answers, run_cells, solutions
+from records import RECORDS
 
 STATES: dict[str, Callable[[contextlib.ExitStack], object]] = {"plain": lambda stack: None}
 ASKED = ("right", "told", "pictures", "kept")
@@ -258,7 +259,7 @@ def everything() -> dict[str, object]:
 
 def right_answers(number: int) -> dict[str, object]:
     """What the printed solutions of a lesson hand in."""
-    before, found = run_cells(number, *BEFORE_SOLUTIONS[number]), {}
+    before, found = run_cells(number, *RECORDS[number].before_solutions), {}
     for name, code in solutions(number).items():
         names = dict(before)
         exec(code, names)
@@ -319,7 +320,7 @@ def pictures() -> list[str]:
 def run(name: str) -> dict:
     """What is told and drawn in a state, of answers made before it is set and, if they can be
     made then, after."""
-    right = {k: v for number in BEFORE_SOLUTIONS for k, v in right_answers(number).items()}
+    right = {k: v for number in RECORDS for k, v in right_answers(number).items()}
     for module in [m for m in sys.modules if m.partition(".")[0] == "helpers"]:
         del sys.modules[module]
     real = sys.stdout
@@ -334,7 +335,7 @@ def run(name: str) -> dict:
         now = everything()
         changed = sorted(key for key in now if now[key] != at_first[key])
         sys.setrecursionlimit(1000)
-        for number in BEFORE_SOLUTIONS:
+        for number in RECORDS:
             with contextlib.suppress(Exception):
                 again = right_answers(number)
                 verdicts |= {f"{k}, made after": judge(k, v) for k, v in again.items()}

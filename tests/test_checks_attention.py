@@ -2,7 +2,8 @@
 
 import pytest
 import torch
-from lessons import BEFORE_SOLUTIONS, answers, assert_right, assert_wrong, run_cells, solutions
+from lessons import answers, assert_right, assert_wrong, run_cells, solutions
+from records import RECORDS
 from torch import nn
 from torch.nn import functional as F
 
@@ -446,7 +447,7 @@ def test_a_class_without_forward_is_not_attempted():
 # ------------------------------------------------------------------ the smaller exercises
 @pytest.mark.parametrize("name", answers(2))
 def test_each_printed_solution_is_right(name):
-    names = run_cells(2, *BEFORE_SOLUTIONS[2])
+    names = run_cells(2, *RECORDS[2].before_solutions)
     exec(solutions(2)[name], names)
     assert_right(name, names[answers(2)[name]])
 

@@ -5,13 +5,14 @@ import re
 
 import pytest
 import torch
-from lessons import BEFORE_SOLUTIONS, answers, assert_right, assert_wrong, run_cells, solutions
+from lessons import answers, assert_right, assert_wrong, run_cells, solutions
+from records import RECORDS
 
 from helpers import judge
 from helpers.checks import disobeys
 from helpers.checks.hand_built import SLOTS, layout
 
-NAMES = run_cells(3, *BEFORE_SOLUTIONS[3])
+NAMES = run_cells(3, *RECORDS[3].before_solutions)
 by_slot = NAMES["by_slot"]
 attend = NAMES["attend"]
 D = len(SLOTS)

@@ -4,7 +4,8 @@ import math
 
 import pytest
 import torch
-from lessons import BEFORE_SOLUTIONS, answers, assert_right, assert_wrong, run_cells, solutions
+from lessons import answers, assert_right, assert_wrong, run_cells, solutions
+from records import RECORDS
 
 from helpers import judge
 
@@ -376,7 +377,7 @@ def test_a_table_that_is_not_returned_is_not_attempted():
 # ------------------------------------------------------------------ the smaller exercises
 @pytest.mark.parametrize("name", answers(1))
 def test_each_printed_solution_is_right(name):
-    names = run_cells(1, *BEFORE_SOLUTIONS[1])
+    names = run_cells(1, *RECORDS[1].before_solutions)
     exec(solutions(1)[name], names)
     assert_right(name, names[answers(1)[name]])
 

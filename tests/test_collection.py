@@ -7,13 +7,9 @@ import subprocess
 
 import pytest
 from lessons import FINDINGS, NOTEBOOKS, ROOT, cells, lesson, load
+from records import RECORDS
 
-# Cells whose numbers cannot be compared; each says why in its first line.
-UNCOMPARED = {
-    "01_input_embeddings": [],
-    "02_batched_causal_attention": ["speed"],
-    "03_disobeys_transformer": ["speed"],
-}
+from helpers import LESSONS
 
 
 @pytest.fixture(scope="session")
@@ -47,12 +43,16 @@ def test_every_stored_finding_belongs_to_a_test(collected):
     assert [test for test in load(FINDINGS) if f"tests/{test}" not in collected] == []
 
 
-def test_only_the_timed_cells_are_not_compared_to_the_digit():
-    tagged = {
-        path.stem: [c["id"] for c in cells(load(path), "code") if c["metadata"].get("tags")]
-        for path in NOTEBOOKS
-    }
-    assert tagged == UNCOMPARED
+@pytest.mark.parametrize("number", LESSONS)
+def test_only_the_timed_cells_are_not_compared_to_the_digit(number):
+    tagged = [c["id"] for c in cells(lesson(number), "code") if c["metadata"].get("tags")]
+    assert tagged == RECORDS[number].uncompared
+
+
+def test_every_lesson_has_its_notebook_and_its_records():
+    stored = [int(path.name.split("_")[0]) for path in NOTEBOOKS]
+    assert stored == [*LESSONS], "notebooks/ against LESSONS in helpers/__init__.py"
+    assert stored == [*RECORDS], "notebooks/ against RECORDS in tests/records.py"
 
 
 def test_no_notebook_lies_elsewhere_unseen():

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from lessons import NOTEBOOKS, ROOT, cells, load, pictures, source
+from lessons import NOTEBOOKS, ROOT, cells, lesson, load, pictures, source
+from records import RECORDS
 
 from helpers import links
 
@@ -11,43 +12,6 @@ MINUS = "\u2212"
 NUMBER = re.compile(rf"(?<![\w.])[-{MINUS}]?\d+(?:[.,]\d+)*(?!\d)")
 NOT_PROSE = re.compile(r"```.*?```|`[^`\n]*`|\]\([^)]*\)", re.DOTALL)
 CAPTION = re.compile(r"^Figure: .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
-# Numbers that no cell prints, by cell, and why. Single digits are not looked for.
-MINUTES = "a promise of minutes"
-GIVEN = {
-    "01_input_embeddings": {
-        "title": {"20": MINUTES},
-        "formula-heading": {"10000": "a constant of the sinusoidal formula"},
-    },
-    "02_batched_causal_attention": {
-        "title": {"25": MINUTES, "30": MINUTES},
-        "projections-text": {"123": "a seed"},
-        "cost-heading": {"60": "how many texts are timed"},
-        "carry": {"121595": "an issue's number"},
-    },
-    "03_disobeys_transformer": {
-        "title": {"30": MINUTES, "40": MINUTES},
-        "softmax-text": {
-            "90": "a question's percentage",
-            "2.7": "the number e, roughly",
-            "3000": "e to the 8th, roughly",
-        },
-        "orders-text": {
-            "120": "orders of five words, in a product",
-            "360": "orders of six words with a pair, in a product",
-        },
-        "hard-text": {"1000": "a gain that the cell sets"},
-        "eight-places-text": {
-            "0.0005": "what the exercise demands",
-            "9.8": "a step of the hint",
-            "0.0004": "what follows from it",
-        },
-        "first-heading": {"0.1": "a guess that is offered"},
-        "missing-after": {"1.25": "a step of a sum, done in words"},
-        "peers-text": dict.fromkeys(("47", "25,685", "56", "85,544"), "quoted, as the text says"),
-    },
-}
-# Numbers in the alt text of a picture that it does not draw: a scale's end, a layer, a level.
-NOT_DRAWN = {("formula", "-1"), ("layer-two", "2"), ("gains-plot", "0.5")}
 
 
 def value(number):
@@ -82,34 +46,30 @@ def told(notebook):
                     yield number, cell["id"], section, line
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_every_number_in_the_prose_is_printed_or_given(path):
-    shown, given = printed(load(path)), GIVEN[path.stem]
-    unshown = [
-        f"{number} in cell {cell!r}, section {section!r}: {line}"
-        for number, cell, section, line in told(load(path))
-        if value(number) not in shown and number not in given.get(cell, {})
-    ]
-    assert not unshown, "\n".join(["no cell prints", *unshown])
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_no_exception_is_left_over(path):
-    shown = printed(load(path))
-    needed = {(c, number) for number, c, _, _ in told(load(path)) if value(number) not in shown}
-    given = {(cell, number) for cell, numbers in GIVEN[path.stem].items() for number in numbers}
-    assert sorted(given - needed) == []
-
-
-def test_every_number_in_an_alt_text_is_drawn():
-    undrawn = {
-        (cell, number)
-        for path in NOTEBOOKS
-        for cell, output in pictures(load(path))
-        for number in NUMBER.findall(output["metadata"]["image/png"]["alt"])
-        if value(number) not in values("".join(output["data"]["text/plain"]))
+@pytest.mark.parametrize("number", RECORDS)
+def test_every_number_in_the_prose_is_printed_or_given(number):
+    notebook, given = lesson(number), RECORDS[number].given
+    shown = printed(notebook)
+    unshown = {
+        (cell, found): f"{found} in cell {cell!r}, section {section!r}: {line}"
+        for found, cell, section, line in told(notebook)
+        if value(found) not in shown
     }
-    assert undrawn == NOT_DRAWN
+    excused = {(cell, found) for cell, numbers in given.items() for found in numbers}
+    missing = [where for key, where in unshown.items() if key not in excused]
+    assert not missing, "\n".join(["no cell prints", *missing])
+    assert sorted(excused - unshown.keys()) == [], "given in tests/records.py without need"
+
+
+@pytest.mark.parametrize("number", RECORDS)
+def test_every_number_in_an_alt_text_is_drawn(number):
+    undrawn = {
+        (cell, found)
+        for cell, output in pictures(lesson(number))
+        for found in NUMBER.findall(output["metadata"]["image/png"]["alt"])
+        if value(found) not in values("".join(output["data"]["text/plain"]))
+    }
+    assert undrawn == RECORDS[number].not_drawn
 
 
 # ------------------------------------------------------------------ links
