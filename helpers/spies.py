@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 # What makes a tensor from nothing, on the default device unless told otherwise.
 MAKERS = {"arange", "empty", "eye", "full", "linspace", "ones", "rand", "randn", "tensor", "zeros"}
+INDEXES = {"index", "index_put", "index_put_"}  # a GPU takes places that are told on the CPU
 
 
 class OperationSpy(TorchDispatchMode):
@@ -38,7 +39,7 @@ def devices_that_met(run: Callable[..., Any], *args: Any) -> str | None:
             parts = [p for a in args for p in (a if isinstance(a, list | tuple) else [a])]
             tensors = [p for p in parts if isinstance(p, Tensor) and p.dim() > 0]
             devices = sorted({tensor.device.type for tensor in tensors})
-            if len(devices) > 1 and name != "index":  # indexing may: a GPU takes it too
+            if len(devices) > 1 and name not in INDEXES:
                 met.append(f"{name}: {' meets '.join(devices)}")
                 raise RuntimeError
             if name == "_to_copy" and devices == ["meta"]:
@@ -57,9 +58,44 @@ class MakesOnMeta(TorchFunctionMode):
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         made = func(*args, **kwargs)
-        if getattr(func, "__name__", "") in MAKERS and "device" not in kwargs and made.dim() > 0:
+        made_here = getattr(func, "__name__", "") in MAKERS and kwargs.get("device") is None
+        if made_here and made.dim() > 0:
             return torch.empty_like(made, device="meta")
         return made
+
+
+def left_behind(model: nn.Module, *inputs: Tensor) -> str | None:
+    """The first operation of a model that meets a tensor which would not move with it, or None.
+
+    What a module holds as a plain attribute and what `forward` makes on the default device is on
+    meta here; model and input stay on the CPU. meta itself does not refuse to be looked up in a
+    table, so a spy looks at each operation.
+    """
+    for part in model.modules():
+        for name, value in vars(part).items():
+            if isinstance(value, Tensor):
+                setattr(part, name, value.to("meta"))
+    with MakesOnMeta():
+        met = devices_that_met(model, *inputs)
+    return f"with model and input on another device, {met}" if met else None
+
+
+def refused_call(run: Callable[..., Any], *args: Any) -> tuple[str, list[Tensor]]:
+    """The name and the tensors of the torch function that stops `run(...)`; of none, "" and []."""
+    refused: list[tuple[str, list[Tensor]]] = []
+
+    class Watches(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            given = [*args, *(kwargs or {}).values()]
+            try:
+                return func(*args, **(kwargs or {}))
+            except Exception:
+                refused.append((func.__name__, [a for a in given if isinstance(a, Tensor)]))
+                raise
+
+    with contextlib.suppress(Exception), Watches():
+        run(*args)
+    return refused[0] if refused else ("", [])
 
 
 def largest_tensor(run: Callable[..., Any], *args: Any, **kwargs: Any) -> int:

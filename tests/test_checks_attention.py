@@ -67,7 +67,7 @@ def with_scaled_queries(self, x):
     n = x.shape[1]
     q, k, v = parts(self, x)
     s = (q * k.shape[-1] ** -0.5) @ k.transpose(1, 2)
-    s = s + torch.full((n, n), INF, dtype=x.dtype).triu(1)
+    s = s + torch.full((n, n), INF, dtype=x.dtype, device=x.device).triu(1)
     return F.dropout(s.softmax(-1), self.dropout.p, self.training) @ v
 
 
@@ -77,7 +77,7 @@ def with_a_loop(self, x):
 
 def with_where(self, x):
     q, k, v = parts(self, x)
-    place = torch.arange(x.shape[1])
+    place = torch.arange(x.shape[1], device=x.device)
     s = torch.where(place[:, None] >= place, q @ k.transpose(1, 2), INF)
     return self.dropout(F.softmax(s * (1 / k.size(-1)) ** 0.5, -1)).bmm(v)
 
@@ -92,13 +92,39 @@ def with_a_buffer_made_on_the_way(self, x):
 
 def with_softmax_by_hand(self, x):
     q, k, v = parts(self, x)
-    s = torch.baddbmm(torch.zeros(1, 1, 1, dtype=x.dtype), q, k.mT, alpha=k.shape[-1] ** -0.5)
+    zeros = torch.zeros(1, 1, 1, dtype=x.dtype, device=x.device)
+    s = torch.baddbmm(zeros, q, k.mT, alpha=k.shape[-1] ** -0.5)
     s = s.masked_fill(future(self, x.shape[1]), INF)
     e = (s - s.amax(-1, keepdim=True)).exp()
     return self.dropout(e / e.sum(-1, keepdim=True)) @ v
 
 
+def with_places_marked_on_the_cpu(self, x):
+    n = x.shape[1]
+    q, k, v = parts(self, x)
+    s = q @ k.mT / k.shape[-1] ** 0.5
+    s[:, ones(n, 1)] = INF  # what is put to places may say them on the CPU
+    return self.dropout(s.softmax(-1)) @ v
+
+
+def with_a_mask_of_zeros_and_inf(self, x):
+    n, p = x.shape[1], self.dropout.p if self.training else 0.0
+    mask = nn.Transformer.generate_square_subsequent_mask(n, device=x.device, dtype=x.dtype)
+    return F.scaled_dot_product_attention(*parts(self, x), attn_mask=mask, dropout_p=p)
+
+
+def with_dropout_by_hand(self, x):
+    def drop(w):
+        stays = torch.rand_like(w) >= self.dropout.p
+        return w * stays / (1 - self.dropout.p) if self.training else w
+
+    return attend(self, x, drop=drop)
+
+
 RIGHT = [
+    with_places_marked_on_the_cpu,
+    with_a_mask_of_zeros_and_inf,
+    with_dropout_by_hand,
     with_a_buffer_made_on_the_way,
     with_softmax_by_hand,
     CausalAttention.forward,
@@ -191,6 +217,62 @@ def without_biases(self, x):
     return self.dropout(s.softmax(-1)) @ v
 
 
+def drops(drop):
+    """Attention with a dropout of its own in training, `drop(weights, p)`."""
+
+    def forward(self, x):
+        p = self.dropout.p
+        return attend(self, x, drop=lambda w: drop(w, p) if self.training and p else w)
+
+    return answer(forward)
+
+
+def keeping_its_mask(keep):
+    """An answer that keeps its mask as `keep` does, in place of the buffer."""
+
+    class Answer(CausalAttention):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            mask = self._buffers.pop("mask")
+            keep(self, mask)
+
+    return Answer
+
+
+def followed_by(layer):
+    """An answer that hands its output to one more layer."""
+
+    class Answer(CausalAttention):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            self.last = layer(sizes[1])
+
+        def forward(self, x):
+            return self.last(super().forward(x))
+
+    return Answer
+
+
+def mask_of_another_device(self, x):
+    mask = nn.Transformer.generate_square_subsequent_mask(x.shape[1]).to(x.dtype)
+    p = self.dropout.p if self.training else 0.0
+    return F.scaled_dot_product_attention(*parts(self, x), attn_mask=mask, dropout_p=p)
+
+
+def masked_in_eval_only(self, x):
+    return attend(self, x, hide=lambda s, block: s if self.training else s.masked_fill(block, INF))
+
+
+def mixed_in_training_only(self, x):
+    return attend(self, x - x.mean(0) if self.training else x)
+
+
+def hides_the_first(self, n):
+    mask = ones(n, 1)
+    mask[0, 0] = True
+    return mask
+
+
 def shared(weights):
     return weights / weights.sum(-1, keepdim=True).clamp(min=1e-6)
 
@@ -279,7 +361,7 @@ WRONG = {
     ),
     "outputs cut off at one half": (
         wrong(mix=lambda w, q, k, v, x: (w @ v).clamp(max=0.5)),
-        "who kept the missing share",
+        "What else happens",
     ),
     "multiplied by the scale": (
         wrong(width=lambda x, k: k.shape[-1] ** -0.5),
@@ -293,7 +375,7 @@ WRONG = {
         "turn it",
     ),
     "queries used twice": (wrong(scores=lambda q, k: q @ q.mT), "have you not used yet"),
-    "softmax over the batch": (wrong(softmax=lambda s: s.softmax(0)), "nothing but -inf"),
+    "softmax over the batch": (wrong(softmax=lambda s: s.softmax(0)), "which axis of"),
     "batch averaged": (
         wrong(softmax=lambda s: s.mean(0, keepdim=True).expand_as(s).softmax(-1)),
         "Which axis is the batch",
@@ -313,6 +395,24 @@ WRONG = {
         "as wide as which projection",
     ),
     "two results": (wrong(mix=lambda w, q, k, v, x: (w @ v, w)), "takes one tensor"),
+    "survivors divided by p": (
+        drops(lambda w, p: w * (torch.rand_like(w) >= p) / p),
+        "By how much must the survivors grow",
+    ),
+    "survivors doubled": (
+        drops(lambda w, p: 2 * w * (torch.rand_like(w) >= p)),
+        "By how much must the survivors grow",
+    ),
+    "p is the chance to stay": (
+        drops(lambda w, p: w * (torch.rand_like(w) < p) / p),
+        "Is p the chance to fall or to stay",
+    ),
+    "p is the chance to stay, divided by the other": (
+        drops(lambda w, p: w * (torch.rand_like(w) < p) / (1 - p)),
+        "Is p the chance to fall or to stay",
+    ),
+    "one half, whatever p": (drops(lambda w, p: F.dropout(w)), "and where does forward read it"),
+    "everything dropped": (drops(lambda w, p: 0 * w), "Is p the chance to fall or to stay"),
     "no dropout": (wrong(drop=lambda w: w), "missing in training only"),
     "dropout always on": (
         wrong(drop=lambda w: F.dropout(w, 0.5, True)),
@@ -362,6 +462,83 @@ WRONG = {
         "Which axis is the batch",
     ),
     "no gradient at all": (answer(lambda self, x: attend(self, x).detach()), "What cuts the graph"),
+    "no gradient in training": (
+        answer(lambda self, x: attend(self, x).detach() if self.training else attend(self, x)),
+        "What cuts the graph",
+    ),
+    "no gradient of the weights in training": (
+        drops(lambda w, p: F.dropout(w, p).detach()),
+        "What cuts the graph",
+    ),
+    "no gradient of the values in training": (
+        answer(
+            lambda self, x: attend(
+                self, x, mix=lambda w, q, k, v, x: w @ (v.detach() if self.training else v)
+            )
+        ),
+        "What cuts the graph",
+    ),
+    "half of the gradient": (
+        wrong(mix=lambda w, q, k, v, x: (w + w.detach()) / 2 @ v),
+        "What cuts the graph",
+    ),
+    "tokens of zeros skipped": (
+        answer(lambda self, x: attend(self, x) * (x != 0).any(-1, keepdim=True)),
+        "A token of zeros is a token",
+    ),
+    "tokens of zeros taken for padding": (
+        answer(
+            lambda self, x: attend(
+                self, x, mask=lambda self, n: future(self, n) | (x == 0).all(-1)[:, None, :]
+            )
+        ),
+        "A token of zeros is a token",
+    ),
+    "scores of zero hidden": (
+        wrong(hide=lambda s, block: s.masked_fill(block, 0.0).masked_fill(block | (s == 0), INF)),
+        "A token of zeros is a token",
+    ),
+    "mask on the default device": (wrong(mask=lambda self, n: ones(n, 1)), "model.to('cuda')"),
+    "mask on the default device, for SDPA": (answer(mask_of_another_device), "model.to('cuda')"),
+    "mask in a plain attribute": (
+        keeping_its_mask(lambda self, mask: setattr(self, "mask", mask)),
+        "parameters and buffers only",
+    ),
+    "mask in a parameter": (
+        keeping_its_mask(lambda self, mask: setattr(self, "mask", nn.Parameter(mask.float()))),
+        "What is learned here",
+    ),
+    "output projected": (followed_by(lambda d: nn.Linear(d, d)), "What is learned here"),
+    "output normalized": (followed_by(nn.LayerNorm), "What is learned here"),
+    "output normalized without weights": (
+        followed_by(lambda d: nn.LayerNorm(d, elementwise_affine=False)),
+        "What else happens",
+    ),
+    "masked in eval mode only": (answer(masked_in_eval_only), "By which way can a later token"),
+    "batch mixed in training only": (answer(mixed_in_training_only), "Which axis is the batch"),
+    "first token hidden, finite": (
+        wrong(mask=hides_the_first, hide=lambda s, block: s.masked_fill(block, -1e9)),
+        "Is its own place among the blocked",
+    ),
+    "hides itself, nan made 0": (
+        wrong(mask=lambda self, n: ones(n, 0), softmax=lambda s: s.softmax(-1).nan_to_num(0.0)),
+        "a row of nothing but -inf",
+    ),
+    "softmax without an axis": (wrong(softmax=lambda s: F.softmax(s)), "which axis of"),
+    "softmax over the batch, finite": (
+        wrong(hide=lambda s, block: s.masked_fill(block, -1e9), softmax=lambda s: s.softmax(0)),
+        "which axis of",
+    ),
+    "mask not boolean, by name": (
+        wrong(hide=lambda s, block: s.masked_fill(mask=block.float(), value=INF)),
+        "which dtype is expected",
+    ),
+    "a mask too large": (wrong(mask=lambda self, n: ones(n + 1, 1)), "what does it expect"),
+    "a view of turned axes": (
+        wrong(mix=lambda w, q, k, v, x: (w @ v).mT.view(v.shape)),
+        "what does it expect",
+    ),
+    "values turned": (wrong(mix=lambda w, q, k, v, x: w @ v.mT), "must change places"),
     "no gradient of the input": (
         answer(lambda self, x: attend(self, x.detach())),
         "What cuts the graph",
@@ -468,6 +645,16 @@ CAUSES = {
 }
 
 
+def changed_to(value, model, x):
+    """A peek test that puts one value into all tokens from each cut on."""
+    for cut in range(1, x.shape[1]):
+        changed = x.clone()
+        changed[:, cut:] = value
+        if not torch.allclose(model(changed)[:, :cut], model(x)[:, :cut], atol=1e-6):
+            return True
+    return False
+
+
 def open_mask(n):
     return torch.zeros(n, n)
 
@@ -531,6 +718,16 @@ SMALL_WRONG = {
         "What else does a future token take part in",
     ),
     "shape only": ("peek-test", lambda model, x: model(x).shape != x.shape, "before* the changed"),
+    "nan as the changed token": (
+        "peek-test",
+        lambda model, x: changed_to(float("nan"), model, x),
+        "What is 0 times nan",
+    ),
+    "infinity as the changed token": (
+        "peek-test",
+        lambda model, x: changed_to(float("inf"), model, x),
+        "What is 0 times nan",
+    ),
     "input changed": ("peek-test", lambda model, x: bool(x.mul_(2).sum()), "that it is lent"),
     "a mask of numbers as booleans": (
         "sdpa-mask",
@@ -570,6 +767,7 @@ def test_the_models_that_are_lent_have_the_same_weights_each_time():
     ("exercise", "given"),
     [
         ("peek-test", by_prefixes),
+        ("peek-test", lambda model, x: changed_to(1e6, model, x)),
         ("shape-forecast", {name: list(shape) for name, shape in FORECAST.items()}),
         ("future-mask", lambda n: ~torch.ones(n, n).tril().bool()),
         ("future-mask", lambda n: torch.full((n, n), INF).triu(1)),

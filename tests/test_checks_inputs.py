@@ -113,6 +113,11 @@ def test_right_answers_in_every_form_are_right(forward):
     assert verdict.state == "right", verdict.message
 
 
+def test_a_layer_without_a_part_in_the_sum_is_right():
+    verdict = judge("denoiser-inputs", one_more(torch.nn.LayerNorm, lambda norm, out: out))
+    assert verdict.state == "right", verdict.message
+
+
 def test_row_numbers_in_a_buffer_are_right():
     kept = keeping_rows(lambda self, rows: self.register_buffer("rows", rows))
     verdict = judge("denoiser-inputs", kept)
@@ -160,6 +165,20 @@ def counts_from_the_longest(self, x_t, t):
     tokens = self.token_embed(x_t)
     rows = self.position_embed(places(x_t) + self.longest - x_t.shape[1])
     return tokens + rows + noise(self, x_t, t, tokens)
+
+
+def one_more(layer, use):
+    """An answer with one more layer, of which `use` makes something or nothing."""
+
+    class Answer(DenoiserInputs):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            self.more = layer(sizes[2])
+
+        def forward(self, x_t, t):
+            return use(self.more, super().forward(x_t, t))
+
+    return Answer
 
 
 def changes_levels(self, x_t, t):
@@ -214,6 +233,10 @@ WRONG = {
     "guard off by one": (answer(strict_length), "How many rows does the table have"),
     "positions on the default device": (
         wrong(position=lambda self, x: self.position_embed(torch.arange(x.shape[1]))),
+        "model.to('cuda')",
+    ),
+    "positions on no device": (
+        wrong(position=lambda self, x: self.position_embed(torch.arange(x.shape[1], device=None))),
         "model.to('cuda')",
     ),
     "positions in a plain attribute": (
@@ -343,6 +366,14 @@ WRONG = {
         answer(lambda self, x, t: plain(self, x, t) / (1 if self.training else 2)),
         "Three vectors meet at each place",
     ),
+    "level 0 taken for none": (
+        wrong(level=lambda self, x, t, tok: noise(self, x, t, tok) * (t != 0)[:, None, None]),
+        "Three vectors meet at each place",
+    ),
+    "sum normalized": (
+        one_more(torch.nn.LayerNorm, lambda norm, out: norm(out)),
+        "What is learned here",
+    ),
     "an instance": (DenoiserInputs(8, 6, 16, 0), "handed in the class"),
     "two results": (wrong(join=lambda tok, pos, noi: (tok, pos + noi)), "takes one tensor"),
 }
@@ -423,6 +454,22 @@ def second_level_only(model, x_t, t):
     return not torch.equal(model(x_t, t)[others], model(x_t, other)[others])
 
 
+def one_way(changed_texts, watched):
+    """A test that changes some levels, one at a time, and watches a part of the other texts."""
+
+    def mixes_levels(model, x_t, t):
+        before = model(x_t, t)
+        for k in changed_texts(len(t)):
+            other = t.clone()
+            other[k] += 0.1
+            moved = (model(x_t, other) - before).abs().amax(-1) > 1e-6
+            if moved[watched(k)].any():
+                return True
+        return False
+
+    return mixes_levels
+
+
 def ids_for_places(rows):
     return lambda parts, x_t, t: (
         parts.token_embed(x_t),
@@ -457,6 +504,27 @@ SMALL_WRONG = {
     "any text moves": ("noise-axis", any_text_moves, "which must stand still"),
     "one place, one level": ("noise-axis", first_level_only, "another one's changes"),
     "one level, not the last": ("noise-axis", second_level_only, "All of them"),
+    "first changed, last watched": (
+        "noise-axis",
+        one_way(lambda texts: [0], lambda k: slice(-1, None)),
+        "All of them",
+    ),
+    "last changed, first watched": (
+        "noise-axis",
+        one_way(lambda texts: [texts - 1], lambda k: slice(0, 1)),
+        "All of them",
+    ),
+    "last changed, all watched": (
+        "noise-axis",
+        one_way(lambda texts: [texts - 1], lambda k: slice(k)),
+        "All of them",
+    ),
+    "all changed, texts before watched": ("noise-axis", one_way(range, slice), "All of them"),
+    "all changed, next text watched": (
+        "noise-axis",
+        one_way(range, lambda k: slice(k + 1, k + 2)),
+        "All of them",
+    ),
     "shape only": (
         "noise-axis",
         lambda model, x_t, t: model(x_t, t).shape[0] != len(t),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -38,6 +39,18 @@ def known(module: nn.Module) -> nn.Module:
 def first(mask: Tensor) -> tuple[int, ...]:
     """The place of the first true entry."""
     return tuple(mask.nonzero()[0].tolist())
+
+
+def other_parameter(model: nn.Module, own: Sequence[str], *inputs: Tensor) -> str | None:
+    """A parameter beside those of a model's `own` layers that has a part in the output."""
+    before = model(*inputs)
+    for name, weight in model.named_parameters():
+        if weight.requires_grad and name.split(".")[0] not in own:
+            with torch.no_grad():
+                weight.normal_()
+            if differs(before, model(*inputs)):
+                return f"other numbers in the parameter {name!r} change the output"
+    return None
 
 
 def no_module_class(answer: Any) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import torch
@@ -20,14 +21,16 @@ from helpers.checks.common import (
     first,
     known,
     no_module_class,
+    other_parameter,
     seed,
     shape_exercise,
 )
 from helpers.exercises import Exercise, describe, first_given, stops
 from helpers.shapes import by
-from helpers.spies import MakesOnMeta, devices_that_met
+from helpers.spies import left_behind
 
 BATCH, LENGTH, VOCAB, MAX_LENGTH, D_MODEL, PAD = 3, 5, 11, 7, 8, 0
+LAYERS = "token_embed", "position_embed", "noise_embed"
 
 # --------------------------------------------------------------------------------------
 # three-shapes
@@ -118,7 +121,7 @@ def _build(answer: type[nn.Module], without: str | None = None) -> nn.Module:
     model = answer(VOCAB, MAX_LENGTH, D_MODEL, PAD)
     draw = torch.Generator().manual_seed(11)
     with torch.no_grad():
-        for name in ("token_embed", "position_embed", "noise_embed"):
+        for name in LAYERS:
             for weight in getattr(model, name).parameters():
                 weight.copy_(torch.randn(weight.shape, generator=draw))
                 weight.mul_(name != without)
@@ -276,6 +279,11 @@ def numbers_are_finite(answer: type[nn.Module]) -> str | None:
     return None if finite.all() else f"{(~finite).sum()} numbers of the output are not finite"
 
 
+@denoiser_inputs.demand("What is learned here beside the three layers, and should it be?")
+def only_three_layers_are_learned(answer: type[nn.Module]) -> str | None:
+    return other_parameter(_build(answer), LAYERS, _ids(), _levels())
+
+
 @denoiser_inputs.demand("Feed the same token everywhere: do two places still look different?")
 def places_differ(answer: type[nn.Module]) -> str | None:
     position = _part(answer, "position_embed", _ids(), _levels())
@@ -360,7 +368,7 @@ def longer_is_refused(answer: type[nn.Module]) -> str | None:
 @denoiser_inputs.demand("Three vectors meet at each place: are they added, and nothing else?")
 def it_is_the_sum(answer: type[nn.Module]) -> str | None:
     for ids in (_ids(), _ids(MAX_LENGTH), _ids(4, 1), _ids(LENGTH, LENGTH)):
-        levels = _levels(len(ids))
+        levels = _levels(len(ids)) if len(ids) < LENGTH else torch.linspace(0, 1, LENGTH)
         for model in (_build(answer), _build(answer).eval()):
             out, expected = model(ids, levels), _reference(model, ids, levels)
             bad = (out - expected).abs().amax(-1) > TOLERANCE
@@ -386,7 +394,8 @@ def gradients_arrive(answer: type[nn.Module]) -> str | None:
     out = model(_ids(), _levels())
     if not out.requires_grad:
         return "the output carries no gradient"
-    names, weights = zip(*model.named_parameters(), strict=True)
+    named = [(k, v) for k, v in model.named_parameters() if k.split(".")[0] in LAYERS]
+    names, weights = zip(*named, strict=True)
     found = torch.autograd.grad((out**2).sum(), weights, allow_unused=True)
     wanted = torch.autograd.grad((_reference(model, _ids(), _levels()) ** 2).sum(), weights)
     for name, gradient, right in zip(names, found, wanted, strict=True):
@@ -427,20 +436,7 @@ def dtypes_meet(answer: type[nn.Module]) -> str | None:
     "where will this one live after model.to('cuda')?"
 )
 def devices_meet(answer: type[nn.Module]) -> str | None:
-    """No operation may meet a tensor that stays where the default device was.
-
-    That one is meta here, for what is made in forward and for what a module holds as a plain
-    attribute, which `.to` does not move; model and input stay on the CPU. meta itself does not
-    refuse to be looked up in a table, so a spy looks at each operation.
-    """
-    model, ids, levels = _build(answer), _ids(), _levels()
-    for part in model.modules():
-        for name, value in vars(part).items():
-            if isinstance(value, Tensor):
-                setattr(part, name, value.to("meta"))
-    with MakesOnMeta():
-        met = devices_that_met(model, ids, levels)
-    return f"with model and input on another device, {met}" if met else None
+    return left_behind(_build(answer), _ids(), _levels())
 
 
 # --------------------------------------------------------------------------------------
@@ -474,36 +470,39 @@ noise_axis = Exercise(
     "No shape and no error told you; changing one input and watching the others did.",
     "a function of (model, x_t, t) that returns True or False",
     attempt=lambda answer: first_given(
-        answer(_NoiseModel(way), _ids(4, 4), _levels(4)) for way in ("right", "position")
+        answer(_NoiseModel(axis), _ids(4, 4), _levels(4)) for axis in ("text", "position")
     ),
 )
 
 
 class _NoiseModel(nn.Module):
-    """The sum with the noise on a chosen axis: "right", "position" or "last text only"."""
+    """The sum with the noise on a chosen axis, "text" or "position".
 
-    def __init__(self, way: str) -> None:
+    With a `leak` of two texts, one place of the first has the noise of the second.
+    """
+
+    def __init__(self, axis: str = "text", leak: tuple[int, int] | None = None) -> None:
         super().__init__()
-        self.way = way
+        self.axis, self.leak = axis, leak
         self.token_embed = nn.Embedding(VOCAB, D_MODEL)
         self.noise_embed = nn.Linear(1, D_MODEL)
         known(self)
 
     def forward(self, x_t: Tensor, t: Tensor) -> Tensor:
         noise, tokens = self.noise_embed(t[:, None]), self.token_embed(x_t)
-        if self.way == "position":
+        if self.axis == "position":
             return tokens + noise
-        if self.way == "last text only":
-            own = noise[:, None].repeat(1, x_t.shape[1], 1)
-            own[0, -1] = noise[-1]
-            return tokens + own
-        return tokens + noise[:, None]
+        own = noise[:, None].repeat(1, x_t.shape[1], 1)
+        if self.leak:
+            to, source = self.leak
+            own[to, (to + source) % x_t.shape[1]] = noise[source]
+        return tokens + own
 
 
 @noise_axis.demand("Is x_t or t another tensor after your test?")
 def lent_tensors_stay(answer: Callable) -> str | None:
     ids, levels = _ids(4, 4), _levels(4)
-    answer(_NoiseModel("right"), ids, levels)
+    answer(_NoiseModel(), ids, levels)
     same = torch.equal(ids, _ids(4, 4)) and torch.equal(levels, _levels(4))
     return None if same else "your test changes the tensors that it is lent"
 
@@ -511,7 +510,7 @@ def lent_tensors_stay(answer: Callable) -> str | None:
 @noise_axis.demand("If only t[1] changes, which texts may move, and which must stand still?")
 def right_noise_passes(answer: Callable) -> str | None:
     for ids, levels in ((_ids(4, 4), _levels(4)), (_ids(5, 3), _levels(3))):
-        if answer(_NoiseModel("right"), ids, levels):
+        if answer(_NoiseModel(), ids, levels):
             return "you accuse a model that gives each text its own noise level"
     return None
 
@@ -525,9 +524,11 @@ def wrong_axis_is_caught(answer: Callable) -> str | None:
 
 @noise_axis.demand("Which levels do you change, and which places do you compare? All of them?")
 def single_leaks_are_caught(answer: Callable) -> str | None:
-    if answer(_NoiseModel("last text only"), _ids(4, 4), _levels(4)):
-        return None
-    return "you miss a model in which one place of text 0 gets the noise of the last text"
+    for to, source in permutations(range(4), 2):
+        if not answer(_NoiseModel(leak=(to, source)), _ids(4, 4), _levels(4)):
+            place = f"one place of text {to}"
+            return f"you miss a model in which {place} gets the noise of text {source}"
+    return None
 
 
 # --------------------------------------------------------------------------------------
