@@ -13,12 +13,13 @@ from unittest import mock
 
 import numpy as np
 import torch
+from kernels import LESSONS
 from torch import Tensor
 
 from helpers import figures, judge
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = [ROOT / "notebooks" / f"{name}.ipynb" for name in LESSONS]
 FINDINGS = Path(__file__).with_name("findings.json")
 # The cells that a lesson's exercises build on.
 BEFORE_SOLUTIONS = {
