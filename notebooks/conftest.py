@@ -8,49 +8,62 @@
 * A mismatch names the cell, its section, the line and the numbers, stored and computed.
 * Once a cell has raised, the rest of its notebook is skipped: one bug, one failure.
 * The cells of a notebook stay together and in order, whatever order was asked for.
+* A cell is judged on a kernel that has run those before it, whether these were asked for or not.
+* A notebook that is none of the lessons is not run unless it is named, and the report says so.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import copy
 import difflib
 import gc
 import io
-import os
 import re
+from pathlib import Path
 
 import kernels
 import pytest
 from nbval.plugin import IPyNbCell, NbCellError, coalesce_streams
-
-# The kernels inherit these; no MPLBACKEND, which would hide figures.
-os.environ.setdefault("PYTHONHASHSEED", "0")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
-os.environ.pop("MPLBACKEND", None)
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|inf|nan)")
 # Pixels of a block, and by how many of 255 shades the means of two may differ: for pictures by
 # one matplotlib and by two, where finer differences (fonts, antialiasing) belong to the version.
 SAME_MAKER, OTHER_MAKER = (12, 6), (48, 15)
 LONGEST_LIST = 12
+ADVICE = (
+    "What is stored comes from the reference environment in requirements.txt. Does a number differ",
+    "in its last digits only, or on this machine only? Then round what is printed, or compare with",
+    "a tolerance: to store it would store this machine's digits. If what is computed is right in",
+    "the reference environment, store it with: python tests/rewrite.py",
+)
 _current = {"item": None}
 
 
 def pytest_configure(config):
-    """Have Linux fork the kernels from one warm process, see `tests/kernels.py`."""
+    """Have our own kernels, which Linux forks from one warm process, see `tests/kernels.py`."""
     gc.disable()  # until all is loaded: looking through it again and again takes a tenth longer
     config.pluginmanager.register(Loaded())
-    if config.option.collectonly:
-        return
-    if "WARM_KERNELS" not in os.environ:
-        stop = kernels.start()
-        os.environ["WARM_KERNELS"] = "yes" if stop else "no"
-        if stop:
-            config.add_cleanup(stop)
-    if os.environ["WARM_KERNELS"] == "yes":
-        config.option.nbval_current_env = False  # but the kernel that the notebook names
+    if not config.option.collectonly:
+        stack = contextlib.ExitStack()
+        stack.enter_context(kernels.ready())
+        config.add_cleanup(stack.close)
+
+
+def pytest_ignore_collect(collection_path):
+    return True if collection_path in strangers() else None
+
+
+def pytest_terminal_summary(terminalreporter):
+    for path in strangers():
+        terminalreporter.write_line(f"not one of the lessons, so run only when named: {path.name}")
+
+
+def strangers():
+    """Notebooks here that are not ours: copies, scratch paper."""
+    found = sorted(Path(__file__).parent.glob("*.ipynb"))
+    return [path for path in found if not kernels.LESSON.fullmatch(path.name)]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -78,9 +91,7 @@ class Loaded:
 def pytest_runtest_call(item):
     if not isinstance(item, IPyNbCell):
         return (yield)
-    broken_by = getattr(item.parent, "broken_by", None)
-    if broken_by is not None:
-        pytest.skip(f"{broken_by} raised, so the rest of this notebook is not run")
+    prepare(item)
     _current["item"] = item
     try:
         complain(item, stored_faults(item))
@@ -88,12 +99,44 @@ def pytest_runtest_call(item):
         complain(item, computed_faults(item))
         return result
     except NbCellError as error:
-        if "exception" in str(error) or "Timeout" in str(error):
-            item.parent.broken_by = place(item)
+        if raised(error):
+            item.parent.kernel.broken_by = place(item)
         text = f"{place(item)}: {error}"
         raise NbCellError(item.cell_num, text, error.source, error.inner_traceback) from None
     finally:
         _current["item"] = None
+
+
+def prepare(item):
+    """Have the kernel in the state in which a cell is run from top to bottom.
+
+    Cells that come before and were not selected, or that another worker has, are run here without
+    being judged. A kernel that has run this cell or a later one is replaced.
+    """
+    if getattr(item.parent.kernel, "cells_run", 0) > item.cell_num:
+        item.parent.teardown()
+        item.parent.setup()
+    kernel = item.parent.kernel
+    if hasattr(kernel, "broken_by"):
+        pytest.skip(f"{kernel.broken_by} raised, so the rest of this notebook is not run")
+    due = getattr(kernel, "cells_run", 0)
+    kernel.cells_run = item.cell_num + 1
+    if due == item.cell_num:
+        return
+    for before in list(item.parent.collect())[due : item.cell_num]:
+        before.options["check"] = False
+        try:
+            before.runtest()
+        except NbCellError as error:
+            if raised(error):
+                kernel.broken_by = place(before)
+                text = f"{place(item)} was not run: {kernel.broken_by} comes before, and raised"
+                source, trace = before.cell.source, error.inner_traceback
+                raise NbCellError(item.cell_num, text, source, trace) from None
+
+
+def raised(error):
+    return "exception" in str(error) or "Timeout" in str(error)
 
 
 def complain(item, fault):
@@ -225,8 +268,7 @@ def pytest_assertrepr_compare(config, op, left, right):
     else:
         told = [f"{len(stored)} lines stored, {len(computed)} computed"]
     diff = difflib.unified_diff(stored, computed, "stored", "computed", lineterm="", n=2)
-    advice = "If what is computed is right, store it with: python tests/rewrite.py"
-    return ["what the notebook stores is not what its code prints now", *told, "", *diff, advice]
+    return ["what the notebook stores is not what its code prints now", *told, "", *diff, *ADVICE]
 
 
 def line_differences(n, stored, computed):

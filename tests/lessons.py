@@ -13,12 +13,13 @@ from unittest import mock
 
 import numpy as np
 import torch
+from kernels import LESSON
 from torch import Tensor
 
 from helpers import figures, judge
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted(p for p in (ROOT / "notebooks").iterdir() if LESSON.fullmatch(p.name))
 FINDINGS = Path(__file__).with_name("findings.json")
 ROOM = {torch.float32: (1.3e-6, 1e-5), torch.float64: (1e-7, 1e-7)}  # as in torch.testing
 DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)

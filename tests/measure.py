@@ -18,6 +18,7 @@ import nbformat
 from nbclient import NotebookClient
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import kernels
 from lessons import NOTEBOOKS, ROOT
 
 PEAK = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
@@ -26,7 +27,8 @@ TIMES = 5
 
 def lessons() -> None:
     for path in NOTEBOOKS:
-        seconds, first, peak = run(path)
+        with kernels.ready(forked=False):
+            seconds, first, peak = run(path)
         print(
             f"\n{path.stem}: {sum(seconds.values()):.1f} s, the first output after {first:.1f} s, "
             f"peak {peak / 1e6:.2f} GB"
@@ -79,7 +81,9 @@ def suite() -> None:
 
 def timed(command: list[str]) -> float:
     begin = time.perf_counter()
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    run = subprocess.run(
+        command, cwd=ROOT, env=kernels.own_options(), capture_output=True, text=True
+    )
     spent = time.perf_counter() - begin
     if run.returncode:
         sys.exit(f"{run.stdout}{run.stderr}\n{' '.join(command)} failed, so nothing is measured")

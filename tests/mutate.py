@@ -37,6 +37,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 os.environ |= {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -257,17 +258,14 @@ def helper_changes(sample: int | None, draw: random.Random, known: dict[str, str
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # what is compiled could be an earlier change
     for module in ALWAYS_LOADED:
         importlib.import_module(module)
-    stop = kernels.start()
-    os.environ["WARM_KERNELS"] = "yes" if stop else "no"
     left = planned
-    with tempfile.TemporaryDirectory() as verdicts:
+    own_options = mock.patch.dict(os.environ, kernels.own_options(), clear=True)
+    with own_options, kernels.ready(), tempfile.TemporaryDirectory() as verdicts:
         os.environ["VERDICTS"] = verdicts
         for tests in (own_tests, lambda _: ["notebooks"], changed_solutions):
             if len(survivors_of(unchanged, tests)) < len(unchanged):
                 sys.exit("the tests fail on helpers that are not changed")
             left = survivors_of(left, tests)
-    if stop:
-        stop()
     survivors = [
         f"{path.stem}: {difference(path.read_text(encoding='utf-8'), changed)}"
         for path, changed in left
@@ -368,7 +366,9 @@ def digits(number: int, draw: random.Random) -> str:
         (path,) = (folder / "notebooks").glob(f"{number:02}_*.ipynb")
         path.write_text(json.dumps(changed), encoding="utf-8")
         command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-rf", "--color=no", str(path)]
-        report = subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout
+        report = subprocess.run(
+            command, cwd=folder, env=kernels.own_options(), capture_output=True, text=True
+        ).stdout
     failed = set(map(int, re.findall(r"^FAILED .*::Cell (\d+)", report, re.MULTILINE)))
     unseen = [cells(changed, "code")[count]["id"] for count in sorted(wanted - failed)]
     return f"one digit changed in each of {len(wanted)} cells, unseen in: {unseen or 'none'}"

@@ -65,14 +65,10 @@ def ask() -> None:
     import nbformat
     from nbclient import NotebookClient
 
-    stop = kernels.start()
-    try:
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(ASK)])
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(ASK)])
+    with kernels.ready():
         NotebookClient(notebook, kernel_name="python3").execute()
-        print(notebook.cells[0].outputs[0].text.strip())
-    finally:
-        if stop:
-            stop()
+    print(notebook.cells[0].outputs[0].text.strip())
 
 
 def arrived(path: dict[str, str], told: list[str]) -> bool:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -21,6 +20,7 @@ import nbformat
 from nbclient import NotebookClient
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import kernels
 from lessons import NOTEBOOKS, ROOT, load, pictures
 
 from helpers import links
@@ -33,7 +33,8 @@ METADATA = {
 
 async def rewrite_all(paths: list[Path]) -> list[bool]:
     """Run notebooks, all at once, and store them; True for each whose file has changed."""
-    return await asyncio.gather(*map(rewrite, paths))
+    with kernels.ready(forked=False):
+        return await asyncio.gather(*map(rewrite, paths))
 
 
 async def rewrite(path: Path) -> bool:
@@ -69,7 +70,6 @@ def joined(outputs: list) -> list:
 
 
 if __name__ == "__main__":
-    os.environ |= {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
     notebooks = [Path(notebook).resolve() for notebook in sys.argv[1:] or NOTEBOOKS]
     for notebook, changed in zip(notebooks, asyncio.run(rewrite_all(notebooks)), strict=True):
         print("changed  " if changed else "unchanged", notebook.name)

@@ -1,8 +1,8 @@
 """Nothing is left uncompared: every lesson is collected, cell by cell."""
 
-import contextlib
-import io
 import json
+import os
+import shutil
 import subprocess
 
 import pytest
@@ -13,15 +13,11 @@ from helpers import LESSONS
 
 
 @pytest.fixture(scope="session")
-def collected():
+def collected(inner_run):
     """The names of all cells and of the tests with stored findings, one a line."""
-    quick = ["-p", "no:faulthandler", "-p", "no:cacheprovider", "--capture=no"]
+    quick = ["--collect-only", "-q", "-n", "0", "-p", "no:faulthandler", "--capture=no"]
     exercises = map(str, (ROOT / "tests").glob("test_checks_*.py"))
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        pytest.main(
-            ["--collect-only", "-q", "-n", "0", *quick, str(ROOT / "notebooks"), *exercises]
-        )
-    return out.getvalue().splitlines()
+    return inner_run(*quick, str(ROOT / "notebooks"), *exercises).splitlines()
 
 
 def test_every_code_cell_of_every_notebook_is_collected(collected):
@@ -55,11 +51,31 @@ def test_every_lesson_has_its_notebook_and_its_records():
     assert stored == [*RECORDS], "notebooks/ against RECORDS in tests/records.py"
 
 
+def tracked_notebooks(root):
+    """The notebooks that git keeps in a folder; skips the test where it cannot tell."""
+    if not shutil.which("git"):
+        pytest.skip("git is not installed, and it tells which notebooks belong to the project")
+    own = {name: os.environ[name] for name in os.environ if not name.startswith("GIT_")}
+    command = ["git", "-c", "core.quotePath=off", "ls-files", "*.ipynb"]
+    run = subprocess.run(command, cwd=root, env=own, capture_output=True, encoding="utf-8")
+    if run.returncode:
+        pytest.skip(f"git cannot tell which notebooks belong to the project: {run.stderr.strip()}")
+    return run.stdout.splitlines()
+
+
 def test_no_notebook_lies_elsewhere_unseen():
-    listed = subprocess.run(
-        ["git", "ls-files", "*.ipynb"], cwd=ROOT, capture_output=True, text=True
-    ).stdout.splitlines()
-    assert set(listed) <= {path.relative_to(ROOT).as_posix() for path in NOTEBOOKS}
+    known = {path.relative_to(ROOT).as_posix() for path in NOTEBOOKS}
+    assert set(tracked_notebooks(ROOT)) - known == set(), "a lesson is called 04_its_name.ipynb"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [("PATH", "", "git is not installed"), ("GIT_CEILING_DIRECTORIES", "", "not a git repository")],
+)
+def test_without_git_a_test_is_skipped_and_says_why(monkeypatch, tmp_path, name, value, told):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(pytest.skip.Exception, match=told):
+        tracked_notebooks(tmp_path)
 
 
 def test_every_known_survivor_has_its_reason():

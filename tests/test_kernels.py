@@ -18,11 +18,14 @@ def test_nobody_else_is_given_a_kernels_ports_while_it_starts(tmp_path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         free.close()
-        (tmp_path / "file").write_text(json.dumps({"ip": "127.0.0.1", "shell_port": port}))
-        server.bind(str(tmp_path / "socket"))
+        file, folder = tmp_path / "file", tmp_path / ("long" * 30)
+        folder.mkdir()
+        file.write_text(json.dumps({"ip": "127.0.0.1", "shell_port": port}))
+        with kernels.address(folder) as short:
+            server.bind(short)
         server.listen()
-        wanted = ["-f", str(tmp_path / "file"), "--and=more"]
-        asking = threading.Thread(target=kernels.ask, args=(str(tmp_path / "socket"), *wanted))
+        wanted = ["-f", str(file), "--and=more"]
+        asking = threading.Thread(target=kernels.ask, args=(str(folder), *wanted))
         asking.start()
         connection, _ = server.accept()
         with connection, socket.socket() as other, socket.socket() as kernel:

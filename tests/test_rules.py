@@ -1,14 +1,12 @@
 """The rules in `notebooks/conftest.py`: each kind of damage fails and names its cell."""
 
 import base64
-import contextlib
 import io
 import json
-import os
 import re
 import shutil
-from unittest import mock
 
+import kernels
 import pytest
 from lessons import ROOT
 from PIL import Image, ImageDraw
@@ -74,7 +72,7 @@ DAMAGED_CELLS = [
     ),
     (
         code("digit", PRINT, stream("weights 0.33 0.66\n")),
-        r"differ[\s\S]*line 1, number 2: stored 0.66, computed 0.67",
+        r"differ[\s\S]*line 1, number 2: stored 0.66, computed 0.67[\s\S]*this machine only\?",
     ),
     (
         code("no-longer-raises", "pass", ERROR, tags=["raises-exception"]),
@@ -147,32 +145,49 @@ for number, (cell, _) in enumerate(DAMAGED_CELLS, 1):
     cell.setdefault("execution_count", number)
 
 
+def counting(cell_id, *outputs):
+    return code(cell_id, "count += 1; print(count)", *outputs)
+
+
+LESSONS = ("01_damaged", "02_selected", "03_broken")
+# Of a notebook with these cells only the second and the last are asked for, the last one first.
+SELECTED_CELLS = [
+    code("zero", "count = 0; print(count)", stream("stale, but not asked for\n")),
+    counting("one", stream("1\n")),
+    counting("two", stream("2\n")),
+    counting("three", stream("3\n")),
+]
+
+
 @pytest.fixture(scope="session")
-def report(tmp_path_factory):
+def report(tmp_path_factory, inner_run):
     """What the suite says about all the damage, in one run."""
     folder = tmp_path_factory.mktemp("damaged")
     shutil.copy(ROOT / "notebooks" / "conftest.py", folder)
-    write(folder / "cells.ipynb", [cell for cell, _ in DAMAGED_CELLS])
-    without = [f"-pno:{plugin}" for plugin in ("cacheprovider", "xdist", "hypothesispytest")]
+    damaged, selected, broken = (folder / f"{name}.ipynb" for name in LESSONS)
+    write(damaged, [cell for cell, _ in DAMAGED_CELLS])
+    write(selected, SELECTED_CELLS)
+    write(broken, [code("not-asked-for", "1 / 0"), *SELECTED_CELLS[1:]])
+    (folder / "Untitled.ipynb").touch()
     (folder / "test_between.py").write_text("def test_between(): pass\n", encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
-    alone = ["-c", str(folder / "pytest.ini"), "--color=no", *without]
-    with contextlib.redirect_stdout(io.StringIO()) as out, mock.patch.dict(os.environ):
-        os.environ.setdefault("WARM_KERNELS", "no")
-        how = ["--nbval", "--nbval-current-env", "-rs", *alone]
-        pytest.main([*how, str(folder)], plugins=[MIXED])
-    return out.getvalue()
+    how = ["-c", str(folder / "pytest.ini"), "-rs", "-pnbval", "--nbval"]
+    with kernels.ready(forked=False):
+        return inner_run(*how, str(folder), plugins=[MIXED])
 
 
 class Mixed:
-    """Asks for another order, as a plugin for random order does, and tells which one it is."""
+    """Asks for some cells only, and for another order, as options and plugins do, and tells
+    which one it is."""
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items):
         items.sort(key=lambda item: -getattr(item, "cell_num", 2.5))
+        items[:] = [i for i in items if i.path.stem not in LESSONS[1:] or i.cell_num % 2]
 
     def pytest_collection_finish(self, session):
-        self.order = [item.name for item in session.items]
+        self.order = [(i.path.stem, i.name) for i in session.items]
+        session.items.sort(key=lambda i: -i.cell_num if i.path.stem == LESSONS[1] else 0)
 
 
 MIXED = Mixed()
@@ -180,7 +195,8 @@ MIXED = Mixed()
 
 def write(path, cells):
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    notebook = {"cells": [HEADING, *cells], "metadata": {"kernelspec": kernel}}
+    run = [{"execution_count": count, **cell} for count, cell in enumerate(cells, 1)]
+    notebook = {"cells": [HEADING, *run], "metadata": {"kernelspec": kernel}}
     text = json.dumps({**notebook, "nbformat": 4, "nbformat_minor": 5})
     path.write_text(text, encoding="utf-8")
 
@@ -196,7 +212,7 @@ def told_of(report, cell):
 @pytest.mark.parametrize(("cell", "told"), DAMAGED_CELLS, ids=[c["id"] for c, _ in DAMAGED_CELLS])
 def test_damage_to_a_cell_is_noticed_and_its_place_is_named(report, cell, told):
     number = [c for c, _ in DAMAGED_CELLS].index(cell)
-    assert f"cells.ipynb::Cell {number} " in report or told is None, report
+    assert f"{LESSONS[0]}.ipynb::Cell {number} " in report or told is None, report
     part = told_of(report, cell["id"])
     if told is None:
         assert not part
@@ -210,9 +226,35 @@ def test_the_rest_of_a_broken_notebook_is_skipped(report):
 
 
 def test_cells_stay_together_and_in_order(report):
-    assert MIXED.order == [*(f"Cell {n}" for n in range(len(DAMAGED_CELLS))), "test_between"]
+    asked_for = zip(LESSONS, (range(len(DAMAGED_CELLS)), (1, 3), (1, 3)), strict=True)
+    assert MIXED.order == [
+        *((notebook, f"Cell {n}") for notebook, numbers in asked_for for n in numbers),
+        ("test_between", "test_between"),
+    ]
+
+
+def test_a_cell_that_was_not_asked_for_is_told_when_it_raises(report):
+    told = told_of(report, "one")
+    assert "was not run: cell 'not-asked-for' (In[1], section 'Part one') comes before" in told
+    assert "ZeroDivisionError" in told
+    assert not told_of(report, "three")
+
+
+def test_a_notebook_that_is_no_lesson_is_named_and_left_alone(report):
+    assert "\nnot one of the lessons, so run only when named: Untitled.ipynb\n" in report
 
 
 def test_nothing_else_fails(report):
-    failed = sum(told is not None for _, told in DAMAGED_CELLS)
-    assert f" {failed} failed, 6 passed, 1 skipped" in report, report
+    failed = sum(told is not None for _, told in DAMAGED_CELLS) + len({"one"})
+    passed = sum(told is None for _, told in DAMAGED_CELLS) - len({"after-the-error"})
+    passed += len({"one", "three", "test_between"})
+    skipped = len({"after-the-error", "three"})
+    assert f" {failed} failed, {passed} passed, {skipped} skipped in " in report, report
+
+
+def test_an_inner_run_has_no_options_of_the_outer_one(inner_run, monkeypatch, tmp_path):
+    (tmp_path / "test_one.py").write_text("def test_one(): pass\n", encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-k other -p no_such_plugin")
+    monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
+    assert "1 passed" in inner_run("-c", str(tmp_path / "pytest.ini"), str(tmp_path))
