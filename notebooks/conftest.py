@@ -124,7 +124,6 @@ def prepare(item):
     if due == item.cell_num:
         return
     for before in list(item.parent.collect())[due : item.cell_num]:
-        before.options["check"] = False
         try:
             before.runtest()
         except NbCellError as error:

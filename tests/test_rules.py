@@ -149,14 +149,18 @@ def counting(cell_id, *outputs):
     return code(cell_id, "count += 1; print(count)", *outputs)
 
 
-LESSONS = ("01_damaged", "02_selected", "03_broken")
-# Of a notebook with these cells only the second and the last are asked for, the last one first.
+# Of these only some are asked for, and not in order, as when another worker has the rest.
 SELECTED_CELLS = [
     code("zero", "count = 0; print(count)", stream("stale, but not asked for\n")),
     counting("one", stream("1\n")),
     counting("two", stream("2\n")),
     counting("three", stream("3\n")),
+    code("not-asked-for", "1 / 0"),
+    counting("five", stream("4\n")),
+    counting("six", stream("5\n")),
 ]
+SELECTED = [3, 1, 5, 6]
+DAMAGED, CHOSEN = "01_damaged", "02_chosen"
 
 
 @pytest.fixture(scope="session")
@@ -164,10 +168,8 @@ def report(tmp_path_factory, inner_run):
     """What the suite says about all the damage, in one run."""
     folder = tmp_path_factory.mktemp("damaged")
     shutil.copy(ROOT / "notebooks" / "conftest.py", folder)
-    damaged, selected, broken = (folder / f"{name}.ipynb" for name in LESSONS)
-    write(damaged, [cell for cell, _ in DAMAGED_CELLS])
-    write(selected, SELECTED_CELLS)
-    write(broken, [code("not-asked-for", "1 / 0"), *SELECTED_CELLS[1:]])
+    write(folder / f"{DAMAGED}.ipynb", [cell for cell, _ in DAMAGED_CELLS])
+    write(folder / f"{CHOSEN}.ipynb", SELECTED_CELLS)
     (folder / "Untitled.ipynb").touch()
     (folder / "test_between.py").write_text("def test_between(): pass\n", encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
@@ -183,11 +185,12 @@ class Mixed:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items):
         items.sort(key=lambda item: -getattr(item, "cell_num", 2.5))
-        items[:] = [i for i in items if i.path.stem not in LESSONS[1:] or i.cell_num % 2]
+        items[:] = [i for i in items if i.path.stem != CHOSEN or i.cell_num in SELECTED]
 
     def pytest_collection_finish(self, session):
         self.order = [(i.path.stem, i.name) for i in session.items]
-        session.items.sort(key=lambda i: -i.cell_num if i.path.stem == LESSONS[1] else 0)
+        chosen = [f"Cell {number}" for number in SELECTED]
+        session.items.sort(key=lambda i: chosen.index(i.name) if i.path.stem == CHOSEN else -1)
 
 
 MIXED = Mixed()
@@ -212,7 +215,7 @@ def told_of(report, cell):
 @pytest.mark.parametrize(("cell", "told"), DAMAGED_CELLS, ids=[c["id"] for c, _ in DAMAGED_CELLS])
 def test_damage_to_a_cell_is_noticed_and_its_place_is_named(report, cell, told):
     number = [c for c, _ in DAMAGED_CELLS].index(cell)
-    assert f"{LESSONS[0]}.ipynb::Cell {number} " in report or told is None, report
+    assert f"{DAMAGED}.ipynb::Cell {number} " in report or told is None, report
     part = told_of(report, cell["id"])
     if told is None:
         assert not part
@@ -226,18 +229,18 @@ def test_the_rest_of_a_broken_notebook_is_skipped(report):
 
 
 def test_cells_stay_together_and_in_order(report):
-    asked_for = zip(LESSONS, (range(len(DAMAGED_CELLS)), (1, 3), (1, 3)), strict=True)
+    numbers = {DAMAGED: range(len(DAMAGED_CELLS)), CHOSEN: sorted(SELECTED)}
     assert MIXED.order == [
-        *((notebook, f"Cell {n}") for notebook, numbers in asked_for for n in numbers),
+        *((notebook, f"Cell {n}") for notebook in numbers for n in numbers[notebook]),
         ("test_between", "test_between"),
     ]
 
 
 def test_a_cell_that_was_not_asked_for_is_told_when_it_raises(report):
-    told = told_of(report, "one")
-    assert "was not run: cell 'not-asked-for' (In[1], section 'Part one') comes before" in told
+    told = told_of(report, "five")
+    assert "was not run: cell 'not-asked-for' (In[5], section 'Part one') comes before" in told
     assert "ZeroDivisionError" in told
-    assert not told_of(report, "three")
+    assert not told_of(report, "six")
 
 
 def test_a_notebook_that_is_no_lesson_is_named_and_left_alone(report):
@@ -245,10 +248,10 @@ def test_a_notebook_that_is_no_lesson_is_named_and_left_alone(report):
 
 
 def test_nothing_else_fails(report):
-    failed = sum(told is not None for _, told in DAMAGED_CELLS) + len({"one"})
+    failed = sum(told is not None for _, told in DAMAGED_CELLS) + len({"five"})
     passed = sum(told is None for _, told in DAMAGED_CELLS) - len({"after-the-error"})
     passed += len({"one", "three", "test_between"})
-    skipped = len({"after-the-error", "three"})
+    skipped = len({"after-the-error", "six"})
     assert f" {failed} failed, {passed} passed, {skipped} skipped in " in report, report
 
 
