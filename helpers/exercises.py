@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import random
 import re
 import sys
 import traceback
+import types
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,8 +61,11 @@ class Exercise:
     def judge(self, answer: Any) -> Verdict:
         """Try the demands in order and stop at the first that fails.
 
-        Prints nothing, raises nothing, and leaves torch's random state as it was.
+        Prints nothing, raises nothing, and leaves as it was what a learner may have set.
         """
+        returned: list = []
+        if isinstance(answer, types.FunctionType):
+            answer = _noting(answer, returned)
         with _quiet():
             if self._is_untouched(answer):
                 return Verdict(NOT_ATTEMPTED, "nothing is filled in yet")
@@ -70,22 +75,21 @@ class Exercise:
                 except KeyboardInterrupt:
                     raise
                 except BaseException as error:
-                    finding, question = self._stopped(answer, error)
+                    finding, question = self._stopped(answer, returned, error)
                 if finding:
                     return Verdict(WRONG, f"{shorten(finding)}\nAsk yourself: {question}")
         return Verdict(RIGHT, self.why)
 
-    def _stopped(self, answer: Any, error: BaseException) -> tuple[str, str]:
+    def _stopped(self, answer: Any, returned: list, error: BaseException) -> tuple[str, str]:
         """What to say of an error: in the learner's lines, or here with what they made."""
         if in_learners_code(error):
             return stops(error), CRASHED
-        yours = f"you hand in {in_words(answer)}"
         with contextlib.suppress(Exception):
-            result = self.attempt(answer)
-            if result is not answer:
-                yours = f"you return {in_words(result)}"
+            returned = returned or [self.attempt(answer)]
+        by_call = returned and returned[0] is not answer
+        yours = f"return {in_words(returned[0])}" if by_call else f"hand in {in_words(answer)}"
         question = f"The exercise wants {self.wanted}: where does yours differ?"
-        return f"{yours}, and the checker stops with {describe(error)}", question
+        return f"you {yours}, and the checker stops with {describe(error)}", question
 
     def _is_untouched(self, answer: Any) -> bool:
         try:
@@ -108,9 +112,15 @@ def is_blank(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(map(is_blank, value))
 
 
-def first_given(results: Iterable[Any]) -> Any:
-    """The first result that is not blank, or `None`."""
-    return next((result for result in results if not is_blank(result)), None)
+def _noting(function: Callable, returned: list) -> Callable:
+    """The function, with its last result noted in `returned`."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        returned[:] = [function(*args, **kwargs)]
+        return returned[0]
+
+    return call
 
 
 def in_learners_code(error: BaseException) -> bool:

@@ -145,6 +145,14 @@ def test_right_answers_in_every_form_are_right(forward):
     assert verdict.state == "right", verdict.message
 
 
+def test_a_mask_in_a_parameter_that_is_not_learned_is_right():
+    kept = keeping_its_mask(
+        lambda self, mask: setattr(self, "mask", nn.Parameter(mask, requires_grad=False))
+    )
+    verdict = judge("causal-attention", kept)
+    assert verdict.state == "right", verdict.message
+
+
 # ------------------------------------------------------------------ wrong, of many kinds
 def attend(
     self,
@@ -685,6 +693,16 @@ SMALL_WRONG = {
     "one ahead open": ("future-mask", lambda n: torch.ones(n, n).triu(2), "future of row 0"),
     "nothing blocked": ("future-mask", open_mask, "future of row 0"),
     "size forgotten": ("future-mask", lambda n: torch.ones(5, 5).triu(1), "can be asked"),
+    "five tokens at most": (
+        "future-mask",
+        lambda n: torch.ones(5, 5).triu(1)[:n, :n],
+        "can be asked",
+    ),
+    "a mask for five tokens": (
+        "sdpa-mask",
+        lambda mask: ~torch.ones(5, 5).triu(1).bool()[: len(mask), : len(mask)],
+        "The exercise wants",
+    ),
     "a list": ("future-mask", lambda n: [[0] * n] * n, "can be asked"),
     "crash": ("peek-test", lambda model, x: 1 / 0, "Read the error"),
     "always yes": ("peek-test", lambda model, x: True, "before* the changed"),

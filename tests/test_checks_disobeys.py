@@ -421,11 +421,13 @@ def with_a_copy(X, heads):
     return out
 
 
-def one_way(scale=True, axis=-1, turn=False):
+def one_way(scale=True, axis=-1, turn=False, hide_zeros=False):
     def layer(X, heads):
         out = X.clone()
         for Wq, Wk, Wv, Wo in heads:
             scores = X @ Wq @ (X @ Wk).T / (Wq.shape[1] ** 0.5 if scale else 1)
+            if hide_zeros:
+                scores = scores.masked_fill(scores == 0, -torch.inf)
             out += torch.softmax(scores.T if turn else scores, dim=axis) @ X @ Wv @ Wo
         return out
 
@@ -462,6 +464,12 @@ WRONG_LAYER = {
     ),
     "attention returned": (lambda X, heads: attend(X, heads[0])[0], "what does yours return"),
     "attention added": (lambda X, heads: X + attend(X, heads[0])[0], None),
+    "scores of zero hidden": (one_way(hide_zeros=True), "Which differs from attend's"),
+    "five words only": (
+        lambda X, heads: one_way()(X, heads) if len(X) == 5 else X,
+        "Which differs from attend's",
+    ),
+    "three heads at most": (lambda X, heads: with_a_copy(X, heads[:3]), "All heads read the same"),
     "columns": (one_way(axis=0), "sum one row and one column"),
     "no scale": (one_way(scale=False), "Scores grow with the width"),
     "keys ask": (one_way(turn=True), "who asks: row or column"),

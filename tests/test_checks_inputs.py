@@ -551,6 +551,11 @@ SMALL_WRONG = {
         lambda *sizes: loop_table(*sizes, base=9000),
         "By which factor",
     ),
+    "fifty places at most": (
+        "sinusoidal",
+        lambda length, d: loop_table(50, d)[:length],
+        "One row for each",
+    ),
     "turned": ("sinusoidal", lambda length, d: torch.zeros(d, length), "One row for each"),
 }
 

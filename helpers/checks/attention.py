@@ -28,7 +28,7 @@ from helpers.checks.common import (
     seed,
     shape_exercise,
 )
-from helpers.exercises import Exercise, describe, first_given, is_blank, stops
+from helpers.exercises import Exercise, describe, is_blank, stops
 from helpers.shapes import by
 from helpers.spies import left_behind, refused_call
 
@@ -113,7 +113,7 @@ future_mask = Exercise(
 
 @future_mask.demand("How many tokens ask, and how many can be asked?")
 def mask_is_square(answer: Callable[[int], Tensor]) -> str | None:
-    for length in (5, 3):
+    for length in (5, 3, 9):
         mask = answer(length)
         if not isinstance(mask, Tensor):
             return f"for {length} tokens you return a {type(mask).__name__}, not a tensor"
@@ -130,7 +130,7 @@ def diagonal_is_open(answer: Callable[[int], Tensor]) -> str | None:
 
 @future_mask.demand("Row = the token that asks. Which keys lie in the future of row 0?")
 def future_is_marked(answer: Callable[[int], Tensor]) -> str | None:
-    for length in (5, 3, 1):
+    for length in (5, 3, 1, 9):
         mask = _as_bool(answer(length))
         for i in range(length):
             for j in range(length):
@@ -583,7 +583,8 @@ def dropout_drops(answer: type[nn.Module]) -> str | None:
         model, x = _reveal(answer, p)
         if differs(model(x), _reveal(answer)[0](x)):
             return f"in eval mode, a dropout of {p} still changes the output"
-        if _share_dropped(answer, p) == 0:
+        fallen, ratios = _dropped(answer, p)
+        if fallen == 0 and ratios.isfinite().all():
             return f"in training with dropout={p}, no attention weight is ever dropped"
     return None
 
@@ -591,16 +592,16 @@ def dropout_drops(answer: type[nn.Module]) -> str | None:
 @causal_attention.demand("Is p the chance to fall or to stay, and where does forward read it?")
 def share_is_dropped(answer: type[nn.Module]) -> str | None:
     for p in CHANCES:
-        share = _share_dropped(answer, p)
-        if _even(_survivor_ratios(answer, p)) and abs(share - p) > 0.15:
-            return f"with dropout={p}, {share:.0%} of the weights are dropped"
+        fallen, ratios = _dropped(answer, p)
+        if _even(ratios) and abs(fallen - p) > 0.15:
+            return f"with dropout={p}, {fallen:.0%} of the weights are dropped"
     return None
 
 
 @causal_attention.demand("By how much must the survivors grow so that the average stays?")
 def survivors_are_scaled(answer: type[nn.Module]) -> str | None:
     for p in CHANCES:
-        ratios = _survivor_ratios(answer, p)
+        _, ratios = _dropped(answer, p)
         if _even(ratios) and not abs(ratios[0] - 1 / (1 - p)) < 1e-3:
             return f"with dropout={p}, each surviving weight is {ratios[0]:.2f} times as large"
     return None
@@ -609,7 +610,7 @@ def survivors_are_scaled(answer: type[nn.Module]) -> str | None:
 @causal_attention.demand("What must be normalized already when dropout acts on it?")
 def dropout_acts_on_weights(answer: type[nn.Module]) -> str | None:
     for p in CHANCES:
-        ratios = _survivor_ratios(answer, p)
+        _, ratios = _dropped(answer, p)
         if not ratios.isfinite().all():
             return f"in training with dropout={p}, outputs are not finite"
         odd = (ratios - 1 / (1 - p)).abs() > 1e-2
@@ -621,18 +622,17 @@ def dropout_acts_on_weights(answer: type[nn.Module]) -> str | None:
     return None
 
 
-def _share_dropped(answer: type[nn.Module], p: float) -> float:
-    """How many of the weights that are open in eval mode are 0 in training."""
-    eval_weights, weights = _dropped(answer, p)
-    kept = weights[:, eval_weights > 1e-2].abs() > TOLERANCE
-    return 1 - kept.float().mean().item()
-
-
-def _survivor_ratios(answer: type[nn.Module], p: float) -> Tensor:
-    """Each weight that dropout left, divided by its value in eval mode."""
-    eval_weights, weights = _dropped(answer, p)
+def _dropped(answer: type[nn.Module], p: float) -> tuple[float, Tensor]:
+    """In 20 passes in training: the share of the open weights that fall, and each of the others
+    divided by its value in eval mode."""
+    model, x = _reveal(answer, p)
+    before = model(x)[..., :TOKENS].detach()  # [3, 5, 5]
+    model.train()
+    seed(3)
+    weights = torch.stack([model(x)[..., :TOKENS] for _ in range(20)]).detach()
     kept = (weights.abs() > TOLERANCE) | ~weights.isfinite()
-    return (weights / eval_weights)[kept]
+    fallen = ~kept[:, before > 1e-2]
+    return fallen.float().mean().item(), (weights / before)[kept]
 
 
 def _even(ratios: Tensor) -> bool:
@@ -648,16 +648,6 @@ def dropout_spares_the_values(answer: type[nn.Module]) -> str | None:
     if partly.any():
         return "in training, single entries of a context vector vanish, not whole shares"
     return None
-
-
-def _dropped(answer: type[nn.Module], p: float) -> tuple[Tensor, Tensor]:
-    """The weights in eval mode, `[3, 5, 5]`, and those of 20 passes in training."""
-    model, x = _reveal(answer, p)
-    eval_weights = model(x)
-    model.train()
-    seed(3)
-    weights = torch.stack([model(x) for _ in range(20)])
-    return eval_weights[..., :TOKENS].detach(), weights[..., :TOKENS].detach()
 
 
 @causal_attention.demand("What cuts the graph: detach, .data, no_grad, item() or a new tensor?")
@@ -733,9 +723,9 @@ peek_test = Exercise(
     "peek-test",
     "You can now test any sequence model for peeking, without reading its code.",
     "a function of (model, x) that returns True or False",
-    attempt=lambda answer: first_given(
+    attempt=lambda answer: [
         answer(_Attention(mask), _texts()) for mask in (_future(), torch.zeros(5, 5).bool())
-    ),
+    ],
 )
 
 
@@ -824,7 +814,7 @@ sdpa_mask = Exercise(
 
 @sdpa_mask.demand("The result is compared with is_causal=True: what does True mean to SDPA?")
 def sdpa_agrees(answer: Callable[[Tensor], Tensor]) -> str | None:
-    for length in (5, 3):
+    for length in (5, 3, 9):
         q, k, v = torch.randn(3, BATCH, length, D_OUT, generator=torch.Generator().manual_seed(9))
         expected = _attention(q, k, v)
         for blocked in (_future(length), _future(length).float()):

@@ -500,11 +500,12 @@ layer.demand("Row = the word that asks. In your scores, who asks: row or column?
     "One head alone: print its attention and what it writes. Which differs from attend's?"
 )
 def one_head_is_added(answer: Callable) -> str | None:
-    X = _stream()
-    for head in _heads():
-        off = (_layer(answer, X, [head]) - add(X, head)).abs().max()
-        if not off <= TOLERANCE:
-            return f"with one head, the result is off by up to {off:.2f}"
+    sparse = torch.cat([_stream(), 0 * _stream()[:1]])  # [6, d_model]
+    for X, where in ((_stream(), ""), (sparse, " and six words, one of them zeros")):
+        for head in _heads():
+            off = (_layer(answer, X, [head]) - add(X, head)).abs().max()
+            if not off <= TOLERANCE:
+                return f"with one head{where}, the result is off by up to {off:.2f}"
     return None
 
 
@@ -513,7 +514,7 @@ def one_head_is_added(answer: Callable) -> str | None:
 )
 def all_heads_are_added(answer: Callable) -> str | None:
     X, heads = _stream(), _heads()
-    for some in (heads, heads[::-1], [*heads, heads[0]]):
+    for some in (heads, heads[::-1], [*heads, *heads, heads[0]]):
         out = _layer(answer, X, some)
         off = (out - add(X, *some)).abs().max()
         if not off <= TOLERANCE:

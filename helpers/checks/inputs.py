@@ -25,7 +25,7 @@ from helpers.checks.common import (
     seed,
     shape_exercise,
 )
-from helpers.exercises import Exercise, describe, first_given, stops
+from helpers.exercises import Exercise, describe, stops
 from helpers.shapes import by
 from helpers.spies import left_behind
 
@@ -469,9 +469,9 @@ noise_axis = Exercise(
     "noise-axis",
     "No shape and no error told you; changing one input and watching the others did.",
     "a function of (model, x_t, t) that returns True or False",
-    attempt=lambda answer: first_given(
+    attempt=lambda answer: [
         answer(_NoiseModel(axis), _ids(4, 4), _levels(4)) for axis in ("text", "position")
-    ),
+    ],
 )
 
 
@@ -557,6 +557,7 @@ def levels_lie_on_the_line(answer: Callable[[Tensor, Tensor], tuple[Tensor, Tens
 # --------------------------------------------------------------------------------------
 # sinusoidal
 # --------------------------------------------------------------------------------------
+SIZES = (5, 8), (7, 4), (60, 6)
 sinusoidal = Exercise(
     "sinusoidal",
     "A formula in place of a table: nothing to learn, and no longest length.",
@@ -567,7 +568,7 @@ sinusoidal = Exercise(
 
 @sinusoidal.demand("One row for each position, one column for each number of the vector: which?")
 def table_has_its_shape(answer: Callable[[int, int], Tensor]) -> str | None:
-    for length, d_model in ((5, 8), (7, 4)):
+    for length, d_model in SIZES:
         shape = tuple(answer(length, d_model).shape)
         if shape != (length, d_model):
             return f"for length {length} and d_model {d_model}, the table is {by(shape)}"
@@ -585,7 +586,7 @@ def first_row_is_zero_one(answer: Callable[[int, int], Tensor]) -> str | None:
 
 @sinusoidal.demand("By which factor does the speed fall from one pair of columns to the next?")
 def speeds_fall(answer: Callable[[int, int], Tensor]) -> str | None:
-    for length, d_model in ((5, 8), (7, 4)):
+    for length, d_model in SIZES:
         table = answer(length, d_model).float()
         for position in range(length):
             for column in range(d_model):
