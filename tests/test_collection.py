@@ -1,9 +1,12 @@
 """Nothing is left uncompared: every lesson is collected, cell by cell."""
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
+import sys
+import warnings
 
 import pytest
 from lessons import FINDINGS, NOTEBOOKS, ROOT, cells, lesson, load
@@ -33,6 +36,23 @@ def test_the_settings_leave_nothing_out(pytestconfig):
     leave_out = ("-k", "-m", "--deselect", "--ignore", "--nbval-lax", "--nbval-sanitize-with")
     assert "--nbval" in options
     assert [option for option in options if option.startswith(leave_out)] == []
+
+
+OURS = [
+    *(path.stem for path in (ROOT / "tests").glob("*.py")),
+    *(f"helpers.{path.stem}" for path in (ROOT / "helpers").glob("*.py")),
+    *("<string>", str(ROOT / "tests" / "lessons"), "torch.nn", "matplotlib.axes", "numpy", "PIL"),
+]
+OTHERS = ["_pytest.cacheprovider", "pytest_html.plugin", "xdist", "anyio", "coverage.control"]
+
+
+@pytest.mark.skipif(bool(sys.warnoptions), reason="Python was told what to do with warnings")
+@pytest.mark.parametrize("module", [*OURS, *OTHERS])
+def test_warnings_are_errors_where_they_are_ours(module):
+    with warnings.catch_warnings(record=True):
+        error = pytest.raises(UserWarning) if module in OURS else contextlib.nullcontext()
+        with error:
+            warnings.warn_explicit("new", UserWarning, "file", 1, module)
 
 
 def test_every_stored_finding_belongs_to_a_test(collected):
@@ -68,13 +88,12 @@ def test_no_notebook_lies_elsewhere_unseen():
     assert set(tracked_notebooks(ROOT)) - known == set(), "a lesson is called 04_its_name.ipynb"
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "told"),
-    [("PATH", "", "git is not installed"), ("GIT_CEILING_DIRECTORIES", "", "not a git repository")],
-)
-def test_without_git_a_test_is_skipped_and_says_why(monkeypatch, tmp_path, name, value, told):
-    monkeypatch.setenv(name, value)
-    with pytest.raises(pytest.skip.Exception, match=told):
+def test_without_git_a_test_is_skipped_and_says_why(monkeypatch, tmp_path):
+    (tmp_path / ".git").touch()
+    with pytest.raises(pytest.skip.Exception, match="git cannot tell|git is not installed"):
+        tracked_notebooks(tmp_path)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(pytest.skip.Exception, match="git is not installed"):
         tracked_notebooks(tmp_path)
 
 

@@ -3,11 +3,13 @@
 Hypothesis draws the cases, the same ones in each run.
 """
 
+import itertools
 import math
+import time
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lessons import assert_close, run_cells, transformer
 
@@ -17,7 +19,12 @@ from helpers.exercises import NOT_ATTEMPTED, RIGHT, WRONG
 from helpers.puzzle import OBJECTS, WORDS, read, rule
 from helpers.shapes import rounded
 
-any_case = settings(derandomize=True, deadline=None, max_examples=50)
+any_case = settings(
+    derandomize=True,
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],  # it tells of the machine, not of the cases
+)
 sizes = st.integers(1, 5)
 seeds = st.integers(0, 2**16)
 DenoiserInputs = run_cells(1, "tools", "vocabulary", "batch", "guards", "parts", "class")[
@@ -203,3 +210,9 @@ def test_rounded_is_near_and_never_minus_zero(number, decimals):
     text = rounded(number, decimals)
     assert float(text) == pytest.approx(number, abs=0.51 * 10**-decimals)
     assert not (text.startswith("-") and float(text) == 0)
+
+
+def test_a_slow_machine_fails_no_property(monkeypatch):
+    minutes = itertools.count(step=60)
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(minutes)))
+    any_case(given(seeds)(lambda seed: None))()
