@@ -90,7 +90,7 @@ def test_no_notebook_lies_elsewhere_unseen():
 
 def test_without_git_a_test_is_skipped_and_says_why(monkeypatch, tmp_path):
     (tmp_path / ".git").touch()
-    with pytest.raises(pytest.skip.Exception, match="git cannot tell|git is not installed"):
+    with pytest.raises(pytest.skip.Exception, match=r"git cannot tell|git is not installed"):
         tracked_notebooks(tmp_path)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(pytest.skip.Exception, match="git is not installed"):

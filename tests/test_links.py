@@ -53,8 +53,10 @@ def test_the_placeholder_is_no_possible_account():
 @pytest.fixture
 def copied(tmp_path):
     """A copy of what `links` rewrites, with the helpers that do it."""
+    others = [path.name for path in (ROOT / "notebooks").glob("*.ipynb") if path not in NOTEBOOKS]
+    ignored = shutil.ignore_patterns("__pycache__", *others)
     for name in ("helpers", "notebooks"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
     shutil.copy(ROOT / "README.md", tmp_path)
     return tmp_path
 
@@ -133,6 +135,8 @@ def environment(home, **more):
 
 
 def git(home, *arguments):
+    if not shutil.which("git"):
+        pytest.skip("git is not installed")
     subprocess.run(["git", *arguments], check=True, capture_output=True, env=environment(home))
 
 
