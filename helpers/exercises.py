@@ -30,9 +30,23 @@ class Verdict:
     message: str
 
 
+@dataclass(frozen=True)
+class Demand:
+    """A probe returns what differs in an answer, in words and numbers, or `None`; the question is
+    what a good teacher asks then. Those that decide are the musts, the others are hints."""
+
+    probe: Probe
+    question: str
+    decides: bool
+
+
 @dataclass
 class Exercise:
-    """One exercise and its demands, weakest first.
+    """One exercise and its demands, in the order in which they are told, weakest first.
+
+    An answer is right when it meets all musts. Otherwise the first demand that finds something
+    speaks, be it a must or a hint: so a hint may explain a mistake better, and can never cost a
+    right answer.
 
     `wanted` says what an answer is, to those who hand in something else. `attempt` makes the
     answer produce its first result; a blank result (`None`, `...`) or a stub's
@@ -43,23 +57,25 @@ class Exercise:
     why: str
     wanted: str
     attempt: Callable[[Any], Any]
-    demands: list[tuple[Probe, str]] = field(default_factory=list)
+    demands: list[Demand] = field(default_factory=list)
 
-    def demand(self, question: str) -> Callable[[Probe], Probe]:
-        """Add a probe: it returns what differs, in words and numbers, or `None`.
+    def must(self, question: str) -> Callable[[Probe], Probe]:
+        """Add a probe that decides whether an answer is right.
 
-        `question` is what a good teacher asks when the probe finds something. An error in
-        the answer is told with a question of its own, unless the probe catches it.
+        An error in the answer is told with a question of its own, unless the probe catches it.
         """
+        return lambda probe: self._add(probe, question, decides=True)
 
-        def add(probe: Probe) -> Probe:
-            self.demands.append((probe, question))
-            return probe
+    def hint(self, question: str) -> Callable[[Probe], Probe]:
+        """Add a probe that explains a mistake and decides nothing."""
+        return lambda probe: self._add(probe, question, decides=False)
 
-        return add
+    def _add(self, probe: Probe, question: str, decides: bool) -> Probe:
+        self.demands.append(Demand(probe, question, decides))
+        return probe
 
     def judge(self, answer: Any) -> Verdict:
-        """Try the demands in order and stop at the first that fails.
+        """Try the musts and, when one finds something, tell the first demand that does.
 
         Prints nothing, raises nothing, and leaves as it was what a learner may have set.
         """
@@ -69,16 +85,21 @@ class Exercise:
         with _quiet():
             if self._is_untouched(answer):
                 return Verdict(NOT_ATTEMPTED, "nothing is filled in yet")
-            for probe, question in self.demands:
-                try:
-                    finding = probe(answer)
-                except KeyboardInterrupt:
-                    raise
-                except BaseException as error:
-                    finding, question = self._stopped(answer, returned, error)
-                if finding:
-                    return Verdict(WRONG, f"{shorten(finding)}\nAsk yourself: {question}")
-        return Verdict(RIGHT, self.why)
+            found = functools.cache(lambda demand: self._found(demand, answer, returned))
+            if not any(found(demand) for demand in self.demands if demand.decides):
+                return Verdict(RIGHT, self.why)
+            return Verdict(WRONG, next(filter(None, map(found, self.demands))))
+
+    def _found(self, demand: Demand, answer: Any, returned: list) -> str | None:
+        """What to tell a learner when a demand finds something in an answer."""
+        finding, question = None, demand.question
+        try:
+            finding = demand.probe(answer)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            finding, question = self._stopped(answer, returned, error)
+        return f"{shorten(finding)}\nAsk yourself: {question}" if finding else None
 
     def _stopped(self, answer: Any, returned: list, error: BaseException) -> tuple[str, str]:
         """What to say of an error: in the learner's lines, or here with what they made."""

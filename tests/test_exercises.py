@@ -26,13 +26,13 @@ def twice(answer):
 @pytest.fixture
 def exercise():
     made = Exercise("double", "Doubling is understood.", "a function", attempt=lambda f: f(1))
-    made.demand("What is twice 2?")(twice)
-    made.demand("What is twice 3?")(lambda f: None if f(3) == 6 else f"3 becomes {f(3)}")
+    made.hint("What is twice 2?")(twice)
+    made.must("What is twice 3?")(lambda f: None if f(3) == 6 else f"3 becomes {f(3)}")
     return made
 
 
 def test_a_demand_leaves_its_probe_as_it_is(exercise):
-    assert exercise.demand("Why?")(twice) is twice
+    assert exercise.must("Why?")(twice) is exercise.hint("Why?")(twice) is twice
 
 
 def test_a_verdict_cannot_be_changed(exercise):
@@ -54,6 +54,11 @@ def test_an_untouched_stub_is_not_attempted(exercise, answer):
 
 def test_a_right_answer_is_told_why_it_matters(exercise):
     assert exercise.judge(lambda x: x + x) == Verdict("right", "Doubling is understood.")
+
+
+def test_a_hint_that_finds_something_in_a_right_answer_costs_nothing(exercise):
+    verdict = exercise.judge(lambda x: 6 if x == 3 else 0)
+    assert verdict == Verdict("right", "Doubling is understood.")
 
 
 def test_the_first_failing_demand_speaks(exercise):
@@ -313,7 +318,7 @@ def test_each_question_is_asked_of_some_known_wrong_answer(number):
     messages = [message for told in load(FINDINGS).values() for message in told.values()]
     asked = {message.split("\nAsk yourself: ")[-1] for message in messages}
     for exercise in map(helpers._exercise, helpers.LESSONS[number][1]):
-        assert [question for _, question in exercise.demands if question not in asked] == []
+        assert [d.question for d in exercise.demands if d.question not in asked] == []
 
 
 def test_an_unknown_lesson_names_the_known_ones():

@@ -1,4 +1,4 @@
-"""Lesson 2's exercises: what each answer must do, from the weakest demand to the strongest.
+"""Lesson 2's exercises: what each answer must do, and hints that explain.
 
 The demands look at behavior. Sizes are pairwise different and the items of a batch
 differ, because two equal copies in a batch as long as the context hide most mistakes.
@@ -76,7 +76,7 @@ clinic = Exercise(
 )
 
 
-@clinic.demand("One of the four causes for each patient: which is missing?")
+@clinic.hint("One of the four causes for each patient: which is missing?")
 def every_patient_has_a_cause(answer: Any) -> str | None:
     if finding := no_dictionary(answer):
         return finding
@@ -90,7 +90,7 @@ def every_patient_has_a_cause(answer: Any) -> str | None:
 
 
 def _diagnose(patient: str, cause: str, question: str) -> None:
-    @clinic.demand(question)
+    @clinic.must(question)
     def diagnosis(answer: dict) -> str | None:
         if answer[patient] == cause:
             return None
@@ -111,7 +111,7 @@ future_mask = Exercise(
 )
 
 
-@future_mask.demand("How many tokens ask, and how many can be asked?")
+@future_mask.must("How many tokens ask, and how many can be asked?")
 def mask_is_square(answer: Callable[[int], Tensor]) -> str | None:
     for length in (5, 3, 9):
         mask = answer(length)
@@ -122,13 +122,13 @@ def mask_is_square(answer: Callable[[int], Tensor]) -> str | None:
     return None
 
 
-@future_mask.demand("May a token look at itself? Where in the matrix does it do so?")
+@future_mask.hint("May a token look at itself? Where in the matrix does it do so?")
 def diagonal_is_open(answer: Callable[[int], Tensor]) -> str | None:
     blocked = int(_as_bool(answer(5)).diagonal().sum())
     return f"{blocked} of 5 tokens are hidden from themselves" if blocked else None
 
 
-@future_mask.demand("Row = the token that asks. Which keys lie in the future of row 0?")
+@future_mask.must("Row = the token that asks. Which keys lie in the future of row 0?")
 def future_is_marked(answer: Callable[[int], Tensor]) -> str | None:
     for length in (5, 3, 1, 9):
         mask = _as_bool(answer(length))
@@ -215,12 +215,12 @@ def _future(length: int = TOKENS) -> Tensor:
     return torch.ones(length, length).triu(diagonal=1).bool()
 
 
-@causal_attention.demand("`check` builds the model itself: have you handed in the class?")
+@causal_attention.hint("`check` builds the model itself: have you handed in the class?")
 def answer_is_a_class(answer: Any) -> str | None:
     return no_module_class(answer)
 
 
-@causal_attention.demand("Which name, attribute or argument does the error's last line miss?")
+@causal_attention.hint("Which name, attribute or argument does the error's last line miss?")
 def names_exist(answer: type[nn.Module]) -> str | None:
     try:
         _run(answer, CONTEXT)
@@ -244,24 +244,24 @@ def _stops_in(is_kind: Callable[[str, list[Tensor]], bool]) -> Callable[[Any], s
     return probe
 
 
-causal_attention.demand(
+causal_attention.hint(
     "Print the shapes of the two factors in the line that stops: which two axes must change places?"
 )(_stops_in(lambda name, tensors: "mm" in name or "matmul" in name or name == "einsum"))
-causal_attention.demand(
+causal_attention.hint(
     "Print the dtype of what meets in the line that stops: which dtype is expected?"
 )(_stops_in(lambda name, tensors: "mask" in name and all(t.dtype != torch.bool for t in tensors)))
-causal_attention.demand(
+causal_attention.hint(
     "Print the shape and dtype of what meets in the line that stops: what does it expect?"
 )(_stops_in(lambda name, tensors: True))
 
 
-@causal_attention.demand("The next layer takes one tensor: which of your results is it?")
+@causal_attention.hint("The next layer takes one tensor: which of your results is it?")
 def result_is_a_tensor(answer: type[nn.Module]) -> str | None:
     out = _run(answer, CONTEXT)
     return None if isinstance(out, Tensor) else f"forward returns a {type(out).__name__}"
 
 
-@causal_attention.demand(
+@causal_attention.hint(
     "One context vector for each token of each text, as wide as which projection's output?"
 )
 def shape_is_right(answer: type[nn.Module]) -> str | None:
@@ -271,7 +271,7 @@ def shape_is_right(answer: type[nn.Module]) -> str | None:
     return f"{BATCH} x {CONTEXT} x {D_IN} goes in with d_out={D_OUT}, {by(shape)} comes out"
 
 
-@causal_attention.demand("Try four tokens: how large are the scores, how large is the stored mask?")
+@causal_attention.hint("Try four tokens: how large are the scores, how large is the stored mask?")
 def shorter_input_runs(answer: type[nn.Module]) -> str | None:
     model = _build(answer)
     for tokens in (TOKENS, 4, 7, 1):
@@ -284,7 +284,7 @@ def shorter_input_runs(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand("In eval mode nothing is random: what in forward still draws or changes?")
+@causal_attention.must("In eval mode nothing is random: what in forward still draws or changes?")
 def eval_repeats(answer: type[nn.Module]) -> str | None:
     model, x = _build(answer, dropout=0.5), _texts()
     before = copy.deepcopy(model.state_dict()), x.clone()
@@ -298,22 +298,22 @@ def eval_repeats(answer: type[nn.Module]) -> str | None:
     return "two calls with one input differ" if differs(first, second) else None
 
 
-@causal_attention.demand("What is learned here beside the three projections, and should it be?")
+@causal_attention.must("What is learned here beside the three projections, and should it be?")
 def only_projections_are_learned(answer: type[nn.Module]) -> str | None:
     return other_parameter(_build(answer), PROJECTIONS, _texts())
 
 
-@causal_attention.demand("What is 0 times infinity? Which product of yours makes it?")
+@causal_attention.hint("What is 0 times infinity? Which product of yours makes it?")
 def some_output_is_a_number(answer: type[nn.Module]) -> str | None:
     return "every output is nan" if _run(answer, TOKENS).isnan().all() else None
 
 
-@causal_attention.demand("Which of the three projections have you not used yet?")
+@causal_attention.hint("Which of the three projections have you not used yet?")
 def values_are_used(answer: type[nn.Module]) -> str | None:
     return _unused(answer, "W_value")
 
 
-@causal_attention.demand(
+@causal_attention.hint(
     "What else happens to the weighted sum of the values before you return it?"
 )
 def values_are_only_weighted(answer: type[nn.Module]) -> str | None:
@@ -325,7 +325,7 @@ def values_are_only_weighted(answer: type[nn.Module]) -> str | None:
     return "with W_value twice as large, the output is not twice as large" if odd else None
 
 
-@causal_attention.demand(
+@causal_attention.hint(
     "Each token shares out one unit of attention: which axis of [B, query, key] must sum to 1?"
 )
 def softmax_runs_over_keys(answer: type[nn.Module]) -> str | None:
@@ -345,7 +345,7 @@ def softmax_runs_over_keys(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand(
+@causal_attention.hint(
     "What may the first token look at, and what does softmax do with a row of nothing but -inf?"
 )
 def first_token_is_a_number(answer: type[nn.Module]) -> str | None:
@@ -358,7 +358,7 @@ def first_token_is_a_number(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand(
+@causal_attention.hint(
     "masked_fill hits the places marked True: do you mark what may be seen or what must be hidden?"
 )
 def all_tokens_are_numbers(answer: type[nn.Module]) -> str | None:
@@ -370,7 +370,7 @@ def all_tokens_are_numbers(answer: type[nn.Module]) -> str | None:
     return f"the output of {where} (item {item}) is not a finite number"
 
 
-@causal_attention.demand(
+@causal_attention.hint(
     "Look at the last token's output: what is left to attend to, and what does True mean "
     "in the documentation of the function that takes your mask?"
 )
@@ -379,7 +379,7 @@ def last_token_sees_something(answer: type[nn.Module]) -> str | None:
     return "the last token's output is exactly 0: it attends to nothing" if zero else None
 
 
-@causal_attention.demand("What turns scores of any sign into shares that add up to 1?")
+@causal_attention.hint("What turns scores of any sign into shares that add up to 1?")
 def weights_are_shares(answer: type[nn.Module]) -> str | None:
     weights = _weights(answer)
     if weights.min() < -TOLERANCE:
@@ -388,7 +388,7 @@ def weights_are_shares(answer: type[nn.Module]) -> str | None:
     return f"one token hands out {largest:.2f} in all" if largest > 4 else None
 
 
-@causal_attention.demand("Add up row 0 of the weights: who kept the missing share?")
+@causal_attention.hint("Add up row 0 of the weights: who kept the missing share?")
 def rows_sum_to_one(answer: type[nn.Module]) -> str | None:
     rows = _weights(answer).sum(-1)
     bad = (rows - 1).abs() > TOLERANCE
@@ -398,7 +398,7 @@ def rows_sum_to_one(answer: type[nn.Module]) -> str | None:
     return f"row {token} of your weights (item {item}) sums to {rows[item, token]:.4g}, not to 1"
 
 
-@causal_attention.demand("Which axis is the batch, and which step mixes along it?")
+@causal_attention.hint("Which axis is the batch, and which step mixes along it?")
 def items_are_independent(answer: type[nn.Module]) -> str | None:
     for when, run in _both_modes(answer):
         x = _texts()
@@ -424,7 +424,7 @@ def _both_modes(answer: type[nn.Module]) -> Iterator[tuple[str, Callable[[Tensor
     yield "in training, ", run
 
 
-@causal_attention.demand(
+@causal_attention.hint(
     "A mask marks places: do you mark what may be seen or what must be hidden?"
 )
 def past_is_not_what_is_hidden(answer: type[nn.Module]) -> str | None:
@@ -436,7 +436,7 @@ def past_is_not_what_is_hidden(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand(
+@causal_attention.hint(
     "What may the first token look at? Is its own place among the blocked ones?"
 )
 def token_sees_itself(answer: type[nn.Module]) -> str | None:
@@ -450,7 +450,7 @@ def token_sees_itself(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand("What is exp(0), and which score has exp equal to 0?")
+@causal_attention.hint("What is exp(0), and which score has exp equal to 0?")
 def blocked_scores_are_not_finite(answer: type[nn.Module]) -> str | None:
     """Future weights that do not depend on the keys: blocked with a finite number."""
     later = _weights(answer)[:, 0, 1:]
@@ -460,7 +460,7 @@ def blocked_scores_are_not_finite(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand("Adding to a score makes it larger or smaller: does that hide the token?")
+@causal_attention.hint("Adding to a score makes it larger or smaller: does that hide the token?")
 def blocked_scores_are_not_shifted(answer: type[nn.Module]) -> str | None:
     """Future weights that follow the scores, but from a shifted level."""
     row, scores = _weights(answer)[:, 0], _scores(answer)[:, 0]
@@ -475,7 +475,7 @@ def blocked_scores_are_not_shifted(answer: type[nn.Module]) -> str | None:
     return f"token 0 gives the future {factor:.2f} times the weight that it has without a mask"
 
 
-@causal_attention.demand("Read row 0 of the mask aloud: which is the first key that it blocks?")
+@causal_attention.hint("Read row 0 of the mask aloud: which is the first key that it blocks?")
 def future_stands_off(answer: type[nn.Module]) -> str | None:
     weights = _weights(answer) * _future()
     if weights.max() > 1e-6:
@@ -486,7 +486,7 @@ def future_stands_off(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand("Which earlier tokens may the last token still look at?")
+@causal_attention.hint("Which earlier tokens may the last token still look at?")
 def whole_past_is_seen(answer: type[nn.Module]) -> str | None:
     unseen = (_weights(answer) < 1e-7).all(0) & ~_future()
     if not unseen.any():
@@ -496,7 +496,7 @@ def whole_past_is_seen(answer: type[nn.Module]) -> str | None:
     return f"token {query} gives {which} no weight at all"
 
 
-@causal_attention.demand("Which of the three projections have you not used yet?")
+@causal_attention.hint("Which of the three projections have you not used yet?")
 def queries_and_keys_are_used(answer: type[nn.Module]) -> str | None:
     return _unused(answer, "W_key") or _unused(answer, "W_query")
 
@@ -510,7 +510,7 @@ def _unused(answer: type[nn.Module], name: str) -> str | None:
     return f"other weights in {name} change no output" if unused else None
 
 
-@causal_attention.demand("In scores[i, j], who asks: row i or column j?")
+@causal_attention.hint("In scores[i, j], who asks: row i or column j?")
 def queries_ask(answer: type[nn.Module]) -> str | None:
     logs, scores = _weights(answer)[:, -1].log(), _scores(answer)
     asked, swapped = _off_line(scores[:, -1], logs), _off_line(scores[:, :, -1], logs)
@@ -519,7 +519,7 @@ def queries_ask(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand(
+@causal_attention.hint(
     "Which numbers meet in scores[i, j]? Does reading a matrix in another shape turn it?"
 )
 def weights_follow_the_scores(answer: type[nn.Module]) -> str | None:
@@ -528,7 +528,7 @@ def weights_follow_the_scores(answer: type[nn.Module]) -> str | None:
     return "the last row of weights is not the softmax of queries times keys" if off else None
 
 
-@causal_attention.demand(
+@causal_attention.hint(
     "The dot product adds up as many terms as a key has entries: where can you read that "
     "number, and what does Python make of `** 1 / 2`?"
 )
@@ -543,7 +543,7 @@ def scale_is_right(answer: type[nn.Module]) -> str | None:
     )
 
 
-@causal_attention.demand("By which way can a later token still reach an earlier output?")
+@causal_attention.must("By which way can a later token still reach an earlier output?")
 def past_stands_still(answer: type[nn.Module]) -> str | None:
     for when, run in _both_modes(answer):
         x = _texts()
@@ -562,14 +562,14 @@ def _off_line(scores: Tensor, logs: Tensor) -> float:
     return (y - slope * x).abs().max().item()
 
 
-@causal_attention.demand("Does any step depend on how many texts travel together?")
+@causal_attention.must("Does any step depend on how many texts travel together?")
 def batch_size_is_no_matter(answer: type[nn.Module]) -> str | None:
     model, x = _build(answer), _texts()
     moved = differs(model(x)[:1], model(x[:1]))
     return "item 0 comes out differently when it travels alone" if moved else None
 
 
-@causal_attention.demand("Which number says how much is dropped, and where does forward read it?")
+@causal_attention.hint("Which number says how much is dropped, and where does forward read it?")
 def no_dropout_means_none(answer: type[nn.Module]) -> str | None:
     model, x = _build(answer, dropout=0.0), _texts()
     eval_output = model(x)
@@ -577,7 +577,7 @@ def no_dropout_means_none(answer: type[nn.Module]) -> str | None:
     return "with dropout=0.0, training still differs from eval mode" if moved else None
 
 
-@causal_attention.demand("Which step is missing in training only, and what does it act on?")
+@causal_attention.must("Which step is missing in training only, and what does it act on?")
 def dropout_drops(answer: type[nn.Module]) -> str | None:
     for p in CHANCES:
         model, x = _reveal(answer, p)
@@ -589,7 +589,7 @@ def dropout_drops(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand("Is p the chance to fall or to stay, and where does forward read it?")
+@causal_attention.must("Is p the chance to fall or to stay, and where does forward read it?")
 def share_is_dropped(answer: type[nn.Module]) -> str | None:
     for p in CHANCES:
         fallen, ratios = _dropped(answer, p)
@@ -598,7 +598,7 @@ def share_is_dropped(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand("By how much must the survivors grow so that the average stays?")
+@causal_attention.hint("By how much must the survivors grow so that the average stays?")
 def survivors_are_scaled(answer: type[nn.Module]) -> str | None:
     for p in CHANCES:
         _, ratios = _dropped(answer, p)
@@ -607,7 +607,7 @@ def survivors_are_scaled(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand("What must be normalized already when dropout acts on it?")
+@causal_attention.must("What must be normalized already when dropout acts on it?")
 def dropout_acts_on_weights(answer: type[nn.Module]) -> str | None:
     for p in CHANCES:
         _, ratios = _dropped(answer, p)
@@ -639,7 +639,7 @@ def _even(ratios: Tensor) -> bool:
     return bool(ratios.isfinite().all()) and not differs(ratios, ratios[:1].expand_as(ratios), 1e-3)
 
 
-@causal_attention.demand("Does dropout act on who is looked at, or on what is carried over?")
+@causal_attention.must("Does dropout act on who is looked at, or on what is carried over?")
 def dropout_spares_the_values(answer: type[nn.Module]) -> str | None:
     model, x = _build(answer, dropout=0.5), torch.ones(1, 1, D_IN)
     model.train()
@@ -650,7 +650,7 @@ def dropout_spares_the_values(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand("What cuts the graph: detach, .data, no_grad, item() or a new tensor?")
+@causal_attention.must("What cuts the graph: detach, .data, no_grad, item() or a new tensor?")
 def gradients_arrive(answer: type[nn.Module]) -> str | None:
     for when, p in (("", 0.0), ("in training, ", 0.0), ("in training, ", CHANCES[0])):
         model, x = _build(answer, dropout=p).train(bool(when)), _texts().requires_grad_()
@@ -669,7 +669,7 @@ def gradients_arrive(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand("What is different here: a bias, the dtype, or the length?")
+@causal_attention.must("What is different here: a bias, the dtype, or the length?")
 def numbers_agree(answer: type[nn.Module]) -> str | None:
     for tokens in (CONTEXT, TOKENS, 1):
         for dtype in (torch.float32, torch.float64):
@@ -686,7 +686,7 @@ def numbers_agree(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand("A token of zeros is a token: which step of yours treats it otherwise?")
+@causal_attention.must("A token of zeros is a token: which step of yours treats it otherwise?")
 def zeros_are_tokens_too(answer: type[nn.Module]) -> str | None:
     model, x = _build(answer), _texts()
     for token in (0, 2, TOKENS - 1):
@@ -699,7 +699,7 @@ def zeros_are_tokens_too(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.demand(
+@causal_attention.must(
     "Every tensor made inside forward needs device=, and .to moves parameters and buffers only: "
     "where will your mask live after model.to('cuda')?"
 )
@@ -753,7 +753,7 @@ def _one_hole(query: int, key: int) -> Tensor:
     return mask
 
 
-@peek_test.demand("Does your test change the model or the input that it is lent?")
+@peek_test.must("Does your test change the model or the input that it is lent?")
 def lent_things_stay(answer: Callable) -> str | None:
     x = _texts()
     before = x.clone()
@@ -761,7 +761,7 @@ def lent_things_stay(answer: Callable) -> str | None:
     return None if torch.equal(x, before) else "x is another tensor after your test"
 
 
-@peek_test.demand("What is 0 times nan? What does a token become when you change it?")
+@peek_test.hint("What is 0 times nan? What does a token become when you change it?")
 def changed_tokens_are_numbers(answer: Callable) -> str | None:
     model, outputs = _Attention(_future()), []
     model.register_forward_hook(lambda module, inputs, out: outputs.append(out))
@@ -770,7 +770,7 @@ def changed_tokens_are_numbers(answer: Callable) -> str | None:
     return None
 
 
-@peek_test.demand("Only outputs *before* the changed token may not move: do you compare others?")
+@peek_test.must("Only outputs *before* the changed token may not move: do you compare others?")
 def honest_model_passes(answer: Callable) -> str | None:
     for name, model in (
         ("a correct causal model", _Attention(_future())),
@@ -781,19 +781,19 @@ def honest_model_passes(answer: Callable) -> str | None:
     return None
 
 
-@peek_test.demand("Which token do you change, and which outputs should then stand still?")
+@peek_test.hint("Which token do you change, and which outputs should then stand still?")
 def open_model_is_caught(answer: Callable) -> str | None:
     model = _Attention(torch.zeros(TOKENS, TOKENS).bool())
     return None if answer(model, _texts()) else "you miss a model without any mask"
 
 
-@peek_test.demand("Its picture looks causal. What else does a future token take part in?")
+@peek_test.must("Its picture looks causal. What else does a future token take part in?")
 def late_mask_is_caught(answer: Callable) -> str | None:
     model = _Attention(_future(), after_softmax=True)
     return None if answer(model, _texts()) else "you miss a model that masks after softmax"
 
 
-@peek_test.demand("Which tokens do you change, and which outputs do you compare? All of them?")
+@peek_test.must("Which tokens do you change, and which outputs do you compare? All of them?")
 def single_holes_are_caught(answer: Callable) -> str | None:
     for query, key in combinations(range(TOKENS), 2):
         if not answer(_Attention(_one_hole(query, key)), _texts()):
@@ -812,7 +812,7 @@ sdpa_mask = Exercise(
 )
 
 
-@sdpa_mask.demand("The result is compared with is_causal=True: what does True mean to SDPA?")
+@sdpa_mask.must("The result is compared with is_causal=True: what does True mean to SDPA?")
 def sdpa_agrees(answer: Callable[[Tensor], Tensor]) -> str | None:
     for length in (5, 3, 9):
         q, k, v = torch.randn(3, BATCH, length, D_OUT, generator=torch.Generator().manual_seed(9))

@@ -74,7 +74,7 @@ def shape_exercise(name: str, why: str, shapes: dict[str, tuple[tuple[int, ...],
     """
     exercise = Exercise(name, why, STUB, attempt=lambda answer: answer)
 
-    @exercise.demand("One tuple of whole numbers for each name: which is missing?")
+    @exercise.hint("One tuple of whole numbers for each name: which is missing?")
     def all_shapes_are_there(answer: Any) -> str | None:
         if finding := no_dictionary(answer):
             return finding
@@ -92,7 +92,7 @@ def shape_exercise(name: str, why: str, shapes: dict[str, tuple[tuple[int, ...],
 
 
 def _demand_shape(exercise: Exercise, name: str, shape: tuple[int, ...], question: str) -> None:
-    @exercise.demand(question)
+    @exercise.must(question)
     def shape_is_right(answer: dict) -> str | None:
         given = tuple(answer[name])
         return None if given == shape else f"{name!r} does not come out as {by(given)}"

@@ -1,4 +1,4 @@
-"""Lesson 3's exercises: what each answer must do, from the weakest demand to the strongest.
+"""Lesson 3's exercises: what each answer must do, and hints that explain.
 
 A head is judged by its attention, row by row, and by every slot that it changes: heads with
 exchanged slots can still give the puzzle's right answers.
@@ -67,7 +67,7 @@ same_words = Exercise(
 )
 
 
-@same_words.demand("Two sentences in quotes, separated by a comma: what have you handed in?")
+@same_words.hint("Two sentences in quotes, separated by a comma: what have you handed in?")
 def a_pair_of_texts(pair: Any) -> str | None:
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         return "the answer is not a pair"
@@ -75,7 +75,7 @@ def a_pair_of_texts(pair: Any) -> str | None:
     return f"{wrong[0]!r} is not a sentence" if wrong else None
 
 
-@same_words.demand("Which rule of the language does this sentence break?")
+@same_words.must("Which rule of the language does this sentence break?")
 def both_are_sentences(pair: Sequence[str]) -> str | None:
     for text in pair:
         try:
@@ -87,19 +87,19 @@ def both_are_sentences(pair: Sequence[str]) -> str | None:
     return None
 
 
-@same_words.demand("Which word does one of them have and the other not?")
+@same_words.must("Which word does one of them have and the other not?")
 def same_bag(pair: Sequence[str]) -> str | None:
     bags = [sorted(read(text)) for text in pair]
     return None if bags[0] == bags[1] else "the two do not hold the same words"
 
 
-@same_words.demand("Which action does `disobeys` touch in the first, and which in the second?")
+@same_words.must("Which action does `disobeys` touch in the first, and which in the second?")
 def other_answers(pair: Sequence[str]) -> str | None:
     answers = [rule(read(text)) for text in pair]
     return f"both are answered {answers[0]}" if answers[0] == answers[1] else None
 
 
-@same_words.demand("That pair is in the lesson: can you change the object, or an action?")
+@same_words.must("That pair is in the lesson: can you change the object, or an action?")
 def a_pair_of_ones_own(pair: Sequence[str]) -> str | None:
     known = {" ".join(read(text)) for text in pair} == SHOWN
     return "these are the lesson's two sentences" if known else None
@@ -150,14 +150,14 @@ def _no_head(answer: Any, d_model: int) -> str | None:
 
 
 def _demand_form(exercise: Exercise, slots: Sequence[str]) -> None:
-    @exercise.demand(
+    @exercise.hint(
         "Wq and Wk turn a stream [words, slots] into [words, width], Wv into [words, width of "
         "its own], and Wo turns that back into [words, slots]: which sizes must be equal?"
     )
     def matrices_fit(answer: Any) -> str | None:
         return _no_head(answer, len(slots))
 
-    @exercise.demand("How large do numbers get when a query meets a key, or a value meets Wo?")
+    @exercise.must("How large do numbers get when a query meets a key, or a value meets Wo?")
     def numbers_stay_finite(answer: Any) -> str | None:
         Wq, Wk, Wv, Wo = _head(answer)
         for what, product_of_two in (("Wq @ Wk.T", Wq @ Wk.T), ("Wv @ Wo", Wv @ Wo)):
@@ -217,7 +217,7 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
     go elsewhere.
     """
     slots = layout(places)
-    demand = exercise.demand
+    must, hint = exercise.must, exercise.hint
     _demand_form(exercise, slots)
 
     @functools.cache
@@ -235,7 +235,7 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
         """The attention in the first text, `[words, words]`."""
         return attend(streams()[0][1], _head(answer))[0]
 
-    @demand("Without position slots, what can the previous-word head compare?")
+    @hint("Without position slots, what can the previous-word head compare?")
     def positions_are_read(answer: Any) -> str | None:
         Wq, Wk, _, _ = _head(answer)
         rows = [k for k, slot in enumerate(slots) if slot.startswith("pos")]
@@ -244,21 +244,21 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
                 return f"{name} holds nothing in the position slots"
         return None
 
-    @demand("Row = the word that asks: in row 2 of the pattern, which column should be 1?")
+    @hint("Row = the word that asks: in row 2 of the pattern, which column should be 1?")
     def looks_not_ahead(answer: Any) -> str | None:
         weights = longest(answer)
         if weights[1:-1].diagonal(2).min() <= 0.5:
             return None
         return f"row 2 of the pattern has {weights[2, 3]:.2f} in column 3, the word that follows"
 
-    @demand("Print the pattern: are the ones on the diagonal or one below it?")
+    @hint("Print the pattern: are the ones on the diagonal or one below it?")
     def looks_not_at_itself(answer: Any) -> str | None:
         weights = longest(answer)
         if weights.diagonal()[1:].min() <= 0.5:
             return None
         return f"row 2 of the pattern has {weights[2, 2]:.2f} in column 2, the word itself"
 
-    @demand("How much weight does the word right before get when four words lie before it?")
+    @hint("How much weight does the word right before get when four words lie before it?")
     def looks_not_at_all_earlier(answer: Any) -> str | None:
         row = longest(answer)[4]
         for last in (3, 4):
@@ -268,7 +268,7 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
                 return f"row 4 of the pattern gives words 0 to {last} the same share, {share}"
         return None
 
-    @demand("Take that row: with which slot does the word ask, and which slot answers it?")
+    @hint("Take that row: with which slot does the word ask, and which slot answers it?")
     def looks_one_back(answer: Any) -> str | None:
         for words, weights, _ in tried(answer):
             before = weights.diagonal(-1)  # [words - 1]
@@ -280,7 +280,7 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
                 return f"in {' '.join(words)!r}, word {i} {_most(weights[i])}"
         return None
 
-    @demand(
+    @must(
         "Scores are divided by the root of Wq's width before softmax: how large must the gain "
         "be, so that almost nothing is left for the other words?"
     )
@@ -290,7 +290,7 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
             return None
         return f"one word leaks {1 - least:.5f} of its attention to others than the word before"
 
-    @demand("Layer 2 reads previous_word_is_disobey: which slots did this head change?")
+    @must("Layer 2 reads previous_word_is_disobey: which slots did this head change?")
     def writes_to_its_slot(answer: Any) -> str | None:
         for _, _, written in tried(answer):
             slot = _other_slots(written, slots, (NOTE,))
@@ -298,7 +298,7 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
                 return f"the head changes the slot {slot!r}"
         return None
 
-    @demand("Which bit of the word before is carried, and how large must it arrive?")
+    @must("Which bit of the word before is carried, and how large must it arrive?")
     def note_arrives(answer: Any) -> str | None:
         for words, _, written in tried(answer):
             notes = written[:, slots.index(NOTE)].tolist()
@@ -311,7 +311,7 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
                     )
         return None
 
-    @demand("The first word has no predecessor: whom does yours look at?")
+    @must("The first word has no predecessor: whom does yours look at?")
     def first_word_has_no_note(answer: Any) -> str | None:
         for words, _, written in tried(answer):
             note = written[0, slots.index(NOTE)]
@@ -353,7 +353,7 @@ first_row = Exercise(
 LENGTHS = {"four words": 4, "six words": 6}
 
 
-@first_row.demand("One number for each length: how many words share word 0's attention?")
+@first_row.hint("One number for each length: how many words share word 0's attention?")
 def two_numbers(answer: Any) -> str | None:
     if finding := no_dictionary(answer):
         return finding
@@ -365,7 +365,7 @@ def two_numbers(answer: Any) -> str | None:
     return None
 
 
-@first_row.demand("A query of zeros: which word scores higher than another?")
+@first_row.must("A query of zeros: which word scores higher than another?")
 def evenly(answer: dict) -> str | None:
     for length, words in LENGTHS.items():
         given = _number(answer[length])
@@ -419,7 +419,7 @@ def _layer(answer: Callable, X: Tensor, heads: Sequence[Head]) -> Tensor:
     return out.float() if isinstance(out, Tensor) else out
 
 
-@layer.demand("A layer gives a stream like the one it got: what does yours return?")
+@layer.hint("A layer gives a stream like the one it got: what does yours return?")
 def a_stream_comes_out(answer: Callable) -> str | None:
     out = _layer(answer, _stream(), _heads())
     if not isinstance(out, Tensor):
@@ -428,7 +428,7 @@ def a_stream_comes_out(answer: Callable) -> str | None:
     return None if shape == (5, len(SLOTS)) else f"5 x {len(SLOTS)} goes in, {by(shape)} comes out"
 
 
-@layer.demand("Someone may still need what you were given: which line writes into it?")
+@layer.must("Someone may still need what you were given: which line writes into it?")
 def input_stays(answer: Callable) -> str | None:
     X, heads = _stream(), _heads()
     answer(X, heads)
@@ -447,14 +447,14 @@ def _silent(head: Head) -> Head:
     return Wq, Wk, Wv, 0 * Wo
 
 
-@layer.demand("After layer 1, where does layer 2 find out which word is an action word?")
+@layer.hint("After layer 1, where does layer 2 find out which word is an action word?")
 def stream_is_kept(answer: Callable) -> str | None:
     out = _layer(answer, _stream(), [_silent(_heads()[0])])
     zeros = out.abs().max() < TOLERANCE
     return "with a head that writes nothing, the stream comes out as zeros" if zeros else None
 
 
-@layer.demand("How often does X itself stand in your sum, and what else does?")
+@layer.hint("How often does X itself stand in your sum, and what else does?")
 def stream_is_kept_once(answer: Callable) -> str | None:
     X = _stream()
     for silent in ([_silent(_heads()[0])], [_silent(head) for head in _heads()]):
@@ -485,18 +485,18 @@ def _same_as(**step: Any) -> Callable[[Callable], str | None]:
     return probe
 
 
-layer.demand("Each asking word spends one unit of attention: sum one row and one column.")(
+layer.hint("Each asking word spends one unit of attention: sum one row and one column.")(
     _same_as(axis=0)
 )
-layer.demand("Scores grow with the width of queries and keys: what keeps β the same?")(
+layer.hint("Scores grow with the width of queries and keys: what keeps β the same?")(
     _same_as(scale=False)
 )
-layer.demand("Row = the word that asks. In your scores, who asks: row or column?")(
+layer.hint("Row = the word that asks. In your scores, who asks: row or column?")(
     _same_as(turn=True)
 )
 
 
-@layer.demand(
+@layer.must(
     "One head alone: print its attention and what it writes. Which differs from attend's?"
 )
 def one_head_is_added(answer: Callable) -> str | None:
@@ -509,7 +509,7 @@ def one_head_is_added(answer: Callable) -> str | None:
     return None
 
 
-@layer.demand(
+@layer.must(
     "All heads read the same X: what does the second head read in yours, and who adds it?"
 )
 def all_heads_are_added(answer: Callable) -> str | None:
@@ -556,7 +556,7 @@ def _asked(answer: Any) -> Iterator[tuple[Sequence[str], Tensor, Tensor, dict[st
         yield words, weights[places["question"]], written, places
 
 
-@flight_head.demand("Which slot is 1 at he-is? and nowhere else, and which at the flight action?")
+@flight_head.hint("Which slot is 1 at he-is? and nowhere else, and which at the flight action?")
 def question_looks(answer: Any) -> str | None:
     for words, row, _, _ in _asked(answer):
         if row.max() - row.min() < 0.05:
@@ -564,7 +564,7 @@ def question_looks(answer: Any) -> str | None:
     return None
 
 
-@flight_head.demand(
+@flight_head.hint(
     "Two words put their disobey bit into one number: can you tell afterwards whose it was?"
 )
 def one_action_only(answer: Any) -> str | None:
@@ -578,7 +578,7 @@ def one_action_only(answer: Any) -> str | None:
     return None
 
 
-@flight_head.demand("Which kind of word acts on flight, and which slot marks it?")
+@flight_head.hint("Which kind of word acts on flight, and which slot marks it?")
 def flight_word_is_found(answer: Any) -> str | None:
     for words, row, _, places in _asked(answer):
         others = torch.cat([row[: places["flight"]], row[places["flight"] + 1 :]])
@@ -587,7 +587,7 @@ def flight_word_is_found(answer: Any) -> str | None:
     return None
 
 
-@flight_head.demand(
+@flight_head.must(
     "Scores are divided by the root of Wq's width before softmax: how large must the gain be, "
     "so that almost nothing is left for the other words?"
 )
@@ -599,7 +599,7 @@ def flight_is_sharp(answer: Any) -> str | None:
     return None
 
 
-@flight_head.demand("The last step reads flight's own slots: which slots did this head change?")
+@flight_head.must("The last step reads flight's own slots: which slots did this head change?")
 def flight_slots_only(answer: Any) -> str | None:
     own = (SLOTS[SWAP], SLOTS[DISOBEYED])
     for _, _, written, _ in _asked(answer):
@@ -609,7 +609,7 @@ def flight_slots_only(answer: Any) -> str | None:
     return None
 
 
-@flight_head.demand(
+@flight_head.hint(
     "Column k of Wv takes a bit, row k of Wo says where it lands: which bit lands where?"
 )
 def bits_are_not_exchanged(answer: Any) -> str | None:
@@ -619,7 +619,7 @@ def bits_are_not_exchanged(answer: Any) -> str | None:
     return None
 
 
-@flight_head.demand("Of the right bit, how much must arrive? Which of Wv and Wo changes its size?")
+@flight_head.hint("Of the right bit, how much must arrive? Which of Wv and Wo changes its size?")
 def bits_arrive_in_full(answer: Any) -> str | None:
     found, bits = _two_bits(answer)
     size = float((found * bits).sum() / (bits * bits).sum())
@@ -628,7 +628,7 @@ def bits_arrive_in_full(answer: Any) -> str | None:
     return f"both bits arrive {size:.2f} times as large as they are at the flight word"
 
 
-@flight_head.demand(
+@flight_head.must(
     "`disobey` is a bit of the word `disobeys` itself. Which slots of the *action word* say that "
     "it is a swap, and that it is disobeyed?"
 )
@@ -668,7 +668,7 @@ parity = Exercise(
 )
 
 
-@parity.demand(
+@parity.must(
     "X2 is [words, 22]: what sizes must W1, b1 and W2 have, so that [words, 2] comes out?"
 )
 def network_fits(answer: Any) -> str | None:
@@ -710,7 +710,7 @@ def _alone(slot: str) -> list[int]:
     return [int(slot == other) for other in SIX]
 
 
-@parity.demand("How large do numbers get on the way through your network?")
+@parity.hint("How large do numbers get on the way through your network?")
 def outputs_are_finite(answer: Any) -> str | None:
     for slot in SIX:
         if not _network(answer, _at_question(_alone(slot))).isfinite().all():
@@ -718,7 +718,7 @@ def outputs_are_finite(answer: Any) -> str | None:
     return None
 
 
-@parity.demand("Which column of W2 is flight's, and which slots does its sum read?")
+@parity.hint("Which column of W2 is flight's, and which slots does its sum read?")
 def outputs_are_apart(answer: Any) -> str | None:
     nothing = _network(answer, _at_question([0] * 6))
     flight = (_network(answer, _at_question(_alone(SIX[0]))) - nothing).abs() > 0.5
@@ -728,7 +728,7 @@ def outputs_are_apart(answer: Any) -> str | None:
     return None
 
 
-@parity.demand("Each ability has three slots of its own: which slots does each output's sum read?")
+@parity.hint("Each ability has three slots of its own: which slots does each output's sum read?")
 def every_bit_counts_for_its_ability(answer: Any) -> str | None:
     nothing = _network(answer, _at_question([0] * 6))
     turned = [
@@ -747,7 +747,7 @@ def every_bit_counts_for_its_ability(answer: Any) -> str | None:
     return None
 
 
-@parity.demand("Evaluate the little network at 0, 1, 2 and 3 ones.")
+@parity.hint("Evaluate the little network at 0, 1, 2 and 3 ones.")
 def counts_are_right(answer: Any) -> str | None:
     for column, name in enumerate(("flight", "speech")):
         for ones in range(4):
@@ -759,7 +759,7 @@ def counts_are_right(answer: Any) -> str | None:
     return None
 
 
-@parity.demand("Each ability has three slots of its own: which ones does each output depend on?")
+@parity.must("Each ability has three slots of its own: which ones does each output depend on?")
 def all_settings_are_right(answer: Any) -> str | None:
     for place, note in product(range(6), (0.0, 1.0)):
         finding = _first_wrong(answer, (0.0, 1.0), CLOSE, place, note)
@@ -768,7 +768,7 @@ def all_settings_are_right(answer: Any) -> str | None:
     return None
 
 
-@parity.demand(
+@parity.must(
     "Heads leak: a bit arrives as 0.98 or 0.02. How steep is your network between kinks?"
 )
 def leaks_are_survived(answer: Any) -> str | None:
@@ -801,7 +801,7 @@ rounding = Exercise(
 )
 
 
-@rounding.demand("Y has one row for each sentence and two columns: what do you return for it?")
+@rounding.must("Y has one row for each sentence and two columns: what do you return for it?")
 def same_shape(answer: Callable) -> str | None:
     Y = torch.tensor([[0.9, 0.1], [0.2, 0.7], [1.0, 0.0]])
     bits = answer(Y)
@@ -810,12 +810,12 @@ def same_shape(answer: Callable) -> str | None:
     return None if bits.shape == Y.shape else f"3 x 2 goes in, {by(tuple(bits.shape))} comes out"
 
 
-@rounding.demand("Softmax never reaches exactly 1: what does int(0.98) give?")
+@rounding.hint("Softmax never reaches exactly 1: what does int(0.98) give?")
 def large_ones_become_1(answer: Callable) -> str | None:
     return _wrong_bit(answer, [[0.98, 0.97], [0.99, 1.0]])
 
 
-@rounding.demand("To which of 0 and 1 is it nearer? Each number is a bit of its own.")
+@rounding.must("To which of 0 and 1 is it nearer? Each number is a bit of its own.")
 def nearest_bit(answer: Callable) -> str | None:
     return _wrong_bit(
         answer, [[0.98, 0.02], [0.67, 0.33], [0.02, 0.31], [0.54, 0.46], [-0.02, 1.02], [0.0, 1.0]]
@@ -845,7 +845,7 @@ six_bits = Exercise(
 _SIX = "Flying superhero disobeys swap-speech keep-flight he-is?"
 
 
-@six_bits.demand("Three bits for each ability: which is missing?")
+@six_bits.hint("Three bits for each ability: which is missing?")
 def all_bits_are_there(answer: Any) -> str | None:
     if finding := no_dictionary(answer):
         return finding
@@ -857,7 +857,7 @@ def all_bits_are_there(answer: Any) -> str | None:
 
 
 def _ask_bit(ability: str, place: int, question: str) -> None:
-    @six_bits.demand(question)
+    @six_bits.must(question)
     def bit(answer: dict) -> str | None:
         words = read(_SIX)
         flight = ability == "flight"
@@ -877,7 +877,7 @@ for _ability in ("flight", "speech"):
     _ask_bit(_ability, 2, "Which word stands right before the action on this ability?")
 
 
-@six_bits.demand("Is each of the two sums odd or even, and which object has these abilities?")
+@six_bits.must("Is each of the two sums odd or even, and which object has these abilities?")
 def answer_fits(answer: dict) -> str | None:
     given = " ".join(str(answer["answer"]).split()).capitalize()
     if given not in OBJECTS:
@@ -915,7 +915,7 @@ patch = Exercise(
 _PATCHED = "Crow keep-flight disobeys swap-speech he-is?"
 
 
-@patch.demand("A place, a slot's name and a number: which is missing, or unknown?")
+@patch.must("A place, a slot's name and a number: which is missing, or unknown?")
 def a_cell_of_the_stream(answer: Any) -> str | None:
     if finding := no_dictionary(answer):
         return finding
@@ -944,7 +944,7 @@ def _place(given: Any, names: Sequence[str]) -> int | None:
     return int(number)
 
 
-@patch.demand(
+@patch.must(
     "Whom does layer 2 ask for flight, and which of that word's slots does it carry home?"
 )
 def flight_turns_over(answer: dict) -> str | None:

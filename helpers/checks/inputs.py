@@ -1,4 +1,4 @@
-"""Lesson 1's exercises: what each answer must do, from the weakest demand to the strongest.
+"""Lesson 1's exercises: what each answer must do, and hints that explain.
 
 Batch, length, width and table sizes are pairwise different wherever a mistake could hide
 behind equal ones; the one place where batch and length are equal on purpose says so.
@@ -68,7 +68,7 @@ class _Layers(nn.Module):
         known(self)
 
 
-@three_terms.demand(
+@three_terms.hint(
     "Which three vectors meet at each place, and in which order are they asked for?"
 )
 def terms_are_three(answer: Callable) -> str | None:
@@ -79,7 +79,7 @@ def terms_are_three(answer: Callable) -> str | None:
 
 
 def _term(place: int, name: str, question: str) -> None:
-    @three_terms.demand(question)
+    @three_terms.must(question)
     def term_is_right(answer: Callable) -> str | None:
         for ids in (_ids(), _ids(4, 2)):
             layers, levels = _Layers(), _levels(len(ids))
@@ -168,12 +168,12 @@ def _runs(answer: type[nn.Module], ids: Tensor, levels: Tensor) -> bool:
     return True
 
 
-@denoiser_inputs.demand("`check` builds the model itself: have you handed in the class?")
+@denoiser_inputs.hint("`check` builds the model itself: have you handed in the class?")
 def answer_is_a_class(answer: Any) -> str | None:
     return no_module_class(answer)
 
 
-@denoiser_inputs.demand("Which name, attribute or argument does the error's last line miss?")
+@denoiser_inputs.hint("Which name, attribute or argument does the error's last line miss?")
 def names_exist(answer: type[nn.Module]) -> str | None:
     try:
         _build(answer)(_ids(), _levels())
@@ -184,7 +184,7 @@ def names_exist(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@denoiser_inputs.demand("The next layer takes one tensor: which of your results is it?")
+@denoiser_inputs.hint("The next layer takes one tensor: which of your results is it?")
 def result_is_a_tensor(answer: type[nn.Module]) -> str | None:
     out = None
     with contextlib.suppress(Exception):  # what stops is the next demands'
@@ -192,7 +192,7 @@ def result_is_a_tensor(answer: type[nn.Module]) -> str | None:
     return None if out is None or isinstance(out, Tensor) else f"you return a {type(out).__name__}"
 
 
-@denoiser_inputs.demand("Does forward work on what it is given, or on something of its own?")
+@denoiser_inputs.hint("Does forward work on what it is given, or on something of its own?")
 def nothing_is_changed(answer: type[nn.Module]) -> str | None:
     ids, levels = _ids(), _levels()
     with contextlib.suppress(Exception):
@@ -201,7 +201,7 @@ def nothing_is_changed(answer: type[nn.Module]) -> str | None:
     return None if same else "forward changes the tensors that it is given"
 
 
-@denoiser_inputs.demand(
+@denoiser_inputs.hint(
     "A position is the number of a table row, so it must be a whole number; only t is a "
     "quantity. Which of the two did you hand to which table?"
 )
@@ -212,7 +212,7 @@ def positions_are_whole_numbers(answer: type[nn.Module]) -> str | None:
     return f"position_embed is asked for rows {rows.flatten()[:3].tolist()}, ..."
 
 
-@denoiser_inputs.demand(
+@denoiser_inputs.hint(
     "Linear looks only at the last axis: with shape [B] it sees one sample with B features. "
     "Which shape does it need?"
 )
@@ -223,7 +223,7 @@ def noise_gets_a_column(answer: type[nn.Module]) -> str | None:
     return f"noise_embed is given a t of shape {tuple(level.shape)}"
 
 
-@denoiser_inputs.demand(
+@denoiser_inputs.hint(
     "Line the shapes up from the right: which axis of [B, L, d] does the B of [B, d] land on? "
     "Print noise.shape next to tok.shape: the 1 must stand where the positions are."
 )
@@ -238,7 +238,7 @@ def noise_is_spread_over_positions(answer: type[nn.Module]) -> str | None:
     return f"with {LENGTH} texts of {LENGTH} places, place j carries the noise of text j"
 
 
-@denoiser_inputs.demand(
+@denoiser_inputs.hint(
     "Print the shape and dtype of what meets in the line that stops: what does it expect?"
 )
 def it_runs(answer: type[nn.Module]) -> str | None:
@@ -254,7 +254,7 @@ def _shape_found(answer: type[nn.Module]) -> str:
     return f"for {BATCH} texts of {LENGTH} places and d_model={D_MODEL}, {shape} comes out"
 
 
-@denoiser_inputs.demand(
+@denoiser_inputs.hint(
     "The next layer expects width d_model; which operation on three d_model vectors keeps it?"
 )
 def width_is_right(answer: type[nn.Module]) -> str | None:
@@ -263,7 +263,7 @@ def width_is_right(answer: type[nn.Module]) -> str | None:
     return _shape_found(answer) if wrong else None
 
 
-@denoiser_inputs.demand("One vector for each place of each text: which axis is off, or missing?")
+@denoiser_inputs.must("One vector for each place of each text: which axis is off, or missing?")
 def shape_is_right(answer: type[nn.Module]) -> str | None:
     for ids in (_ids(), _ids(LENGTH, 1), _ids(1)):
         shape = tuple(_build(answer)(ids, _levels(len(ids))).shape)
@@ -273,18 +273,18 @@ def shape_is_right(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@denoiser_inputs.demand("Which step makes a number that is no number: a division, a log, an inf?")
+@denoiser_inputs.hint("Which step makes a number that is no number: a division, a log, an inf?")
 def numbers_are_finite(answer: type[nn.Module]) -> str | None:
     finite = _build(answer)(_ids(), _levels()).isfinite()
     return None if finite.all() else f"{(~finite).sum()} numbers of the output are not finite"
 
 
-@denoiser_inputs.demand("What is learned here beside the three layers, and should it be?")
+@denoiser_inputs.must("What is learned here beside the three layers, and should it be?")
 def only_three_layers_are_learned(answer: type[nn.Module]) -> str | None:
     return other_parameter(_build(answer), LAYERS, _ids(), _levels())
 
 
-@denoiser_inputs.demand("Feed the same token everywhere: do two places still look different?")
+@denoiser_inputs.hint("Feed the same token everywhere: do two places still look different?")
 def places_differ(answer: type[nn.Module]) -> str | None:
     position = _part(answer, "position_embed", _ids(), _levels())
     if not position.abs().max() > TOLERANCE:
@@ -293,7 +293,7 @@ def places_differ(answer: type[nn.Module]) -> str | None:
     return None if differs(position, same) else "all places of one text get one position vector"
 
 
-@denoiser_inputs.demand(
+@denoiser_inputs.hint(
     "Which row of the table belongs to the first place? Try a sequence that is exactly "
     "max_length long."
 )
@@ -306,7 +306,7 @@ def positions_start_at_zero(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@denoiser_inputs.demand("What does a position depend on: the token, the text, or the place only?")
+@denoiser_inputs.hint("What does a position depend on: the token, the text, or the place only?")
 def positions_are_places(answer: type[nn.Module]) -> str | None:
     position = _part(answer, "position_embed", _ids(), _levels())
     table = _build(answer).position_embed.weight.detach()
@@ -318,7 +318,7 @@ def positions_are_places(answer: type[nn.Module]) -> str | None:
     return f"what place {place}{what} of text {item} carries is not position row {place}"
 
 
-@denoiser_inputs.demand("What are 0.25 and 0.75 after .long()? Whose level does each text get?")
+@denoiser_inputs.hint("What are 0.25 and 0.75 after .long()? Whose level does each text get?")
 def noise_levels_differ(answer: type[nn.Module]) -> str | None:
     noise = _part(answer, "noise_embed", _ids(), _levels())
     if differs(noise[0], noise[-1]):
@@ -326,7 +326,7 @@ def noise_levels_differ(answer: type[nn.Module]) -> str | None:
     return "t = 0.25 and t = 0.75 give the same noise vector"
 
 
-@denoiser_inputs.demand("What does the noise vector of a text depend on, and on nothing else?")
+@denoiser_inputs.hint("What does the noise vector of a text depend on, and on nothing else?")
 def noise_is_the_texts_own(answer: type[nn.Module]) -> str | None:
     noise = _part(answer, "noise_embed", _ids(), _levels())
     expected = _build(answer).noise_embed(_levels()[:, None]).detach()[:, None]
@@ -337,7 +337,7 @@ def noise_is_the_texts_own(answer: type[nn.Module]) -> str | None:
     return f"at place {place} of text {item}, the noise vector is not noise_embed(t[{item}])"
 
 
-@denoiser_inputs.demand("Which table says what stands at a place, and which IDs does it look up?")
+@denoiser_inputs.hint("Which table says what stands at a place, and which IDs does it look up?")
 def tokens_are_looked_up(answer: type[nn.Module]) -> str | None:
     token = _part(answer, "token_embed", _ids(), _levels())
     bad = (token - _build(answer).token_embed(_ids())).abs().amax(-1) > TOLERANCE
@@ -347,7 +347,7 @@ def tokens_are_looked_up(answer: type[nn.Module]) -> str | None:
     return f"at place {place} of text {item}, the token part is not the row of its ID"
 
 
-@denoiser_inputs.demand(
+@denoiser_inputs.hint(
     "How many rows does the table have, and how many does a sequence of length max_length use?"
 )
 def full_length_fits(answer: type[nn.Module]) -> str | None:
@@ -358,14 +358,14 @@ def full_length_fits(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@denoiser_inputs.demand("Which row of the table would place max_length take?")
+@denoiser_inputs.must("Which row of the table would place max_length take?")
 def longer_is_refused(answer: type[nn.Module]) -> str | None:
     if not _runs(answer, _ids(MAX_LENGTH + 1), _levels()):
         return None
     return f"length {MAX_LENGTH + 1} passes silently, though max_length is {MAX_LENGTH}"
 
 
-@denoiser_inputs.demand("Three vectors meet at each place: are they added, and nothing else?")
+@denoiser_inputs.must("Three vectors meet at each place: are they added, and nothing else?")
 def it_is_the_sum(answer: type[nn.Module]) -> str | None:
     for ids in (_ids(), _ids(MAX_LENGTH), _ids(4, 1), _ids(LENGTH, LENGTH)):
         levels = _levels(len(ids)) if len(ids) < LENGTH else torch.linspace(0, 1, LENGTH)
@@ -386,7 +386,7 @@ def _reference(model: nn.Module, ids: Tensor, levels: Tensor) -> Tensor:
     return model.token_embed(ids) + places + model.noise_embed(levels[:, None])[:, None]
 
 
-@denoiser_inputs.demand(
+@denoiser_inputs.must(
     "What cuts the way back to the tables: detach, .data, no_grad, a new tensor?"
 )
 def gradients_arrive(answer: type[nn.Module]) -> str | None:
@@ -405,7 +405,7 @@ def gradients_arrive(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@denoiser_inputs.demand("Is anything kept from an earlier call that belonged to another length?")
+@denoiser_inputs.must("Is anything kept from an earlier call that belonged to another length?")
 def calls_are_independent(answer: type[nn.Module]) -> str | None:
     model = _build(answer)
     for length in (4, MAX_LENGTH, 1):
@@ -418,7 +418,7 @@ def calls_are_independent(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@denoiser_inputs.demand("Which dtype have the tables' weights, and which has t when it meets them?")
+@denoiser_inputs.must("Which dtype have the tables' weights, and which has t when it meets them?")
 def dtypes_meet(answer: type[nn.Module]) -> str | None:
     for dtype, levels in ((torch.float64, _levels()), (torch.float32, _levels().double())):
         model = _build(answer).to(dtype)
@@ -431,7 +431,7 @@ def dtypes_meet(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@denoiser_inputs.demand(
+@denoiser_inputs.must(
     "Every tensor made inside forward needs device=, and .to moves parameters and buffers only: "
     "where will this one live after model.to('cuda')?"
 )
@@ -450,7 +450,7 @@ count_parameters = Exercise(
 )
 
 
-@count_parameters.demand("Which tables are there, how many rows and columns, and who has a bias?")
+@count_parameters.must("Which tables are there, how many rows and columns, and who has a bias?")
 def counts_agree(answer: Callable[[int, int, int], int]) -> str | None:
     for sizes in ((8, 6, 16), (11, 7, 4), (1, 1, 1), (100, 20, 3)):
         vocab_size, max_length, d_model = sizes
@@ -499,7 +499,7 @@ class _NoiseModel(nn.Module):
         return tokens + own
 
 
-@noise_axis.demand("Is x_t or t another tensor after your test?")
+@noise_axis.must("Is x_t or t another tensor after your test?")
 def lent_tensors_stay(answer: Callable) -> str | None:
     ids, levels = _ids(4, 4), _levels(4)
     answer(_NoiseModel(), ids, levels)
@@ -507,7 +507,7 @@ def lent_tensors_stay(answer: Callable) -> str | None:
     return None if same else "your test changes the tensors that it is lent"
 
 
-@noise_axis.demand("If only t[1] changes, which texts may move, and which must stand still?")
+@noise_axis.must("If only t[1] changes, which texts may move, and which must stand still?")
 def right_noise_passes(answer: Callable) -> str | None:
     for ids, levels in ((_ids(4, 4), _levels(4)), (_ids(5, 3), _levels(3))):
         if answer(_NoiseModel(), ids, levels):
@@ -515,14 +515,14 @@ def right_noise_passes(answer: Callable) -> str | None:
     return None
 
 
-@noise_axis.demand("Text 0 has its own level: does its output move when another one's changes?")
+@noise_axis.hint("Text 0 has its own level: does its output move when another one's changes?")
 def wrong_axis_is_caught(answer: Callable) -> str | None:
     if answer(_NoiseModel("position"), _ids(4, 4), _levels(4)):
         return None
     return "you miss a model whose place j gets the noise of text j"
 
 
-@noise_axis.demand("Which levels do you change, and which places do you compare? All of them?")
+@noise_axis.must("Which levels do you change, and which places do you compare? All of them?")
 def single_leaks_are_caught(answer: Callable) -> str | None:
     for to, source in permutations(range(4), 2):
         if not answer(_NoiseModel(leak=(to, source)), _ids(4, 4), _levels(4)):
@@ -542,7 +542,7 @@ midpoint = Exercise(
 )
 
 
-@midpoint.demand("Where on the way from 0.25 to 0.75 does 0.5 lie? And 1.0?")
+@midpoint.must("Where on the way from 0.25 to 0.75 does 0.5 lie? And 1.0?")
 def levels_lie_on_the_line(answer: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]) -> str | None:
     draw = torch.Generator().manual_seed(2)
     slope, bias = torch.randn(2, D_MODEL, generator=draw)
@@ -566,7 +566,7 @@ sinusoidal = Exercise(
 )
 
 
-@sinusoidal.demand("One row for each position, one column for each number of the vector: which?")
+@sinusoidal.must("One row for each position, one column for each number of the vector: which?")
 def table_has_its_shape(answer: Callable[[int, int], Tensor]) -> str | None:
     for length, d_model in SIZES:
         shape = tuple(answer(length, d_model).shape)
@@ -575,7 +575,7 @@ def table_has_its_shape(answer: Callable[[int, int], Tensor]) -> str | None:
     return None
 
 
-@sinusoidal.demand("What are the sine and the cosine of 0? In which columns do they stand?")
+@sinusoidal.hint("What are the sine and the cosine of 0? In which columns do they stand?")
 def first_row_is_zero_one(answer: Callable[[int, int], Tensor]) -> str | None:
     row = answer(5, 8)[0]
     wanted = torch.tensor([0.0, 1.0] * 4)
@@ -584,7 +584,7 @@ def first_row_is_zero_one(answer: Callable[[int, int], Tensor]) -> str | None:
     return f"row 0 begins with {row[0]:.2f}, {row[1]:.2f}, {row[2]:.2f}"
 
 
-@sinusoidal.demand("By which factor does the speed fall from one pair of columns to the next?")
+@sinusoidal.must("By which factor does the speed fall from one pair of columns to the next?")
 def speeds_fall(answer: Callable[[int, int], Tensor]) -> str | None:
     for length, d_model in SIZES:
         table = answer(length, d_model).float()
