@@ -1,4 +1,8 @@
-"""What the lessons need but do not teach: checks, pictures, shape tables, links."""
+"""What the lessons need but do not teach: checks, pictures, shape tables.
+
+`check`, `judge` and `tally` are the doors to the exercises. They load what checks a lesson's
+answers when one of them is handed in, and nothing of the other lessons.
+"""
 
 from __future__ import annotations
 
@@ -35,17 +39,29 @@ _tally = Tally()
 
 
 def judge(name: str, answer: Any) -> Verdict:
-    """The verdict on an answer; never prints, and raises only for an unknown name.
+    """The verdict on an answer, for tests; prints nothing.
 
-    Raises `KeyError`, naming the exercises that exist, when `name` is none of them.
+    `name` is an exercise's name, such as "causal-attention", and `answer` what that exercise asks
+    for: a class made from `nn.Module` (not an instance), a function, a dictionary, or a tuple of
+    tensors with the shapes that its text states. Anything else may be handed in as well: it is
+    told what is wanted. The answer runs on the CPU in float32, with random states of its own, and
+    whatever the learner has set (default dtype and device, threads, grad mode, warnings) is as
+    before afterwards. What the answer prints is not shown.
+
+    The verdict's `state` is "not attempted" (nothing, or the stub), "wrong" (its `message` says
+    what differs and asks a question) or "right" (its `message` says why that matters).
+
+    Raises `KeyError`, naming the exercises that exist, when `name` is none of them, and lets
+    `KeyboardInterrupt` through; every other error of the answer becomes a verdict.
     """
     return _exercise(name).judge(answer)
 
 
 def check(name: str, answer: Any) -> None:
-    """Print the verdict on an answer and keep it for the lesson's tally.
+    """Print the verdict on an answer, in a notebook, and keep it for the lesson's tally.
 
-    Raises `KeyError`, naming the exercises that exist, when `name` is none of them.
+    Takes what `judge` takes and raises what it raises. The first line printed is the exercise's
+    number, its name and the verdict's state; the message follows, indented.
     """
     verdict = judge(name, answer)
     _tally.record(name, verdict)

@@ -1,6 +1,9 @@
 """The "disobeys" puzzle: its words, its sentences, and its rule in plain Python.
 
 Nothing here knows the transformer of lesson 3: the rule is what the model is measured against.
+
+Source: TechAarvam, "Puzzle Solution Revealed - Transformer: Need for Position Embedding",
+https://dev.to/techaarvam/puzzle-solution-revealed-transformer-need-for-position-embedding-3k50
 """
 
 from __future__ import annotations

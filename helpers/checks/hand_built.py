@@ -1,6 +1,7 @@
 """The hand-built transformer as lesson 3's checker knows it: the streams that answers are tried on.
 
-The lesson builds the same model in its own cells. The two share no code, and a test holds
+The slots, gains and weights are those of TechAarvam's puzzle (source in `helpers/puzzle.py`). The
+lesson builds the same model in its own cells. The two share no code, and a test holds
 their layout, embedding and weights equal.
 """
 
