@@ -36,7 +36,7 @@ ADVICE = (
     "What is stored comes from the reference environment in requirements.txt. Does a number differ",
     "in its last digits only, or on this machine only? Then round what is printed, or compare with",
     "a tolerance: to store it would store this machine's digits. If what is computed is right in",
-    "the reference environment, store it with: python tests/rewrite.py",
+    "the reference environment, store it with: python tests/tools/rewrite.py",
 )
 _current = {"item": None}
 

@@ -42,7 +42,7 @@ def test_file_is_what_every_front_end_reads(path):
     assert path.stat().st_size < MEGABYTE
     text = path.read_text(encoding="utf-8")
     as_stored = json.loads(nbformat.writes(nbformat.reads(text, as_version=4)))
-    assert text == links.dump(as_stored), "not as tests/rewrite.py stores it"
+    assert text == links.dump(as_stored), "not as tests/tools/rewrite.py stores it"
 
 
 def test_a_stale_output_is_stored_anew_and_storing_again_changes_nothing_to_the_byte(tmp_path):

@@ -11,6 +11,7 @@ from helpers import LESSONS, ready
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 WORKSHOP = (ROOT / ".github/WORKSHOP.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / ".github/CONTRIBUTING.md").read_text(encoding="utf-8")
 TITLES = [source(load(path)["cells"][0]) for path in NOTEBOOKS]
 
 
@@ -106,15 +107,28 @@ def test_the_readmes_table_says_what_each_lesson_says():
     assert sheets == [row[:2] for row in rows]
 
 
-@pytest.mark.parametrize("page", [README, WORKSHOP], ids=["README", "WORKSHOP"])
-def test_every_file_and_module_that_a_command_names_is_there(page):
-    text = page.replace("%2F", "/")
+PAGES = {"README": README, "WORKSHOP": WORKSHOP, "CONTRIBUTING": CONTRIBUTING}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_and_module_that_a_page_names_is_there(page):
+    text = PAGES[page].replace("%2F", "/")
     files = set(re.findall(r"\b(?:tests|notebooks|helpers)/[\w./-]*\w", text))
-    files |= set(re.findall(r"(?:python\d?|-r) ([^-\s;]+)", text))
+    files |= set(re.findall(r"(?:python\d?|-r) ([^-\s;`]+)", text))
     modules = re.findall(r"python\d? -m (helpers\S*?\w)\b(?!\.\w)", text)
-    assert [file for file in files if not (ROOT / file).exists()] == []
+    assert [
+        file for file in files if not re.search("NN_|_….py", file) and not (ROOT / file).exists()
+    ] == []
     assert modules
     assert [m for m in modules if not (ROOT / f"{m.replace('.', '/')}.py").exists()] == []
+
+
+def test_contributing_tells_where_every_file_of_code_is():
+    folders = ("helpers", "helpers/checks", "helpers/project", "tests/tools")
+    code = [p for folder in folders for p in (ROOT / folder).glob("*.py")]
+    names = [p.relative_to(ROOT).as_posix() for p in code if p.read_text(encoding="utf-8").strip()]
+    doors = {"helpers/links.py", "helpers/ready.py", "helpers/checks/__init__.py"}
+    assert [name for name in names if name not in CONTRIBUTING and name not in doors] == []
 
 
 def test_the_oldest_versions_are_named_alike():

@@ -1,7 +1,7 @@
 """Run the lessons from top to bottom and store what they print and draw now.
 
-    python tests/rewrite.py                 # all notebooks
-    python tests/rewrite.py notebooks/02_batched_causal_attention.ipynb
+    python tests/tools/rewrite.py                 # all notebooks
+    python tests/tools/rewrite.py notebooks/02_batched_causal_attention.ipynb
 
 Changes nothing, to the byte, when nothing has changed. Outputs that the tests do not
 compare (tagged `nbval-ignore-output`) are kept once they are stored. The picture in the
@@ -19,7 +19,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path[:0] = map(str, Path(__file__).resolve().parents[1:3])
 import kernels
 from lessons import NOTEBOOKS, ROOT, load, pictures
 

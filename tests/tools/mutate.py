@@ -1,11 +1,11 @@
 """Break the lessons on purpose, one small change at a time, and list what nobody notices.
 
-    python tests/mutate.py                    # all lessons, all changes
-    python tests/mutate.py 3                  # one lesson
-    python tests/mutate.py 3 --sample 40      # some of its changes, drawn anew each week
-    python tests/mutate.py 3 --cells gather   # the changes of some cells
-    python tests/mutate.py --helpers          # the helpers, all changes
-    python tests/mutate.py --helpers --sample 60
+    python tests/tools/mutate.py                    # all lessons, all changes
+    python tests/tools/mutate.py 3                  # one lesson
+    python tests/tools/mutate.py 3 --sample 40      # some of its changes, drawn anew each week
+    python tests/tools/mutate.py 3 --cells gather   # the changes of some cells
+    python tests/tools/mutate.py --helpers          # the helpers, all changes
+    python tests/tools/mutate.py --helpers --sample 60
 
 Two families. *Outputs*: one digit, drawn anew each week, is changed in every stored output, and
 the real suite is run: each of these cells must fail. *Code*: constants, axes, operators, dropped
@@ -40,7 +40,7 @@ from pathlib import Path
 from unittest import mock
 
 os.environ |= {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path[:0] = map(str, Path(__file__).resolve().parents[1:3])
 import kernels
 from lessons import ROOT, cells, lesson, source
 
@@ -281,7 +281,7 @@ def changed_solutions(path: Path) -> list[str]:
     """Solutions with small changes, of the helper's own lesson if it has one."""
     lessons = [number for number, (checks, _) in LESSONS.items() if checks == path.stem]
     only = f"[{lessons[0]}]" if lessons else ""
-    return [f"tests/changed_solutions.py::test_they_are_judged_as_before{only}"]
+    return [f"tests/tools/changed_solutions.py::test_they_are_judged_as_before{only}"]
 
 
 Planned = list[tuple[Path, str]]

@@ -1,7 +1,7 @@
 """What the lessons and their tests cost on this machine; prints, and asserts nothing.
 
-python tests/measure.py lessons    # seconds to the first output and of each section, memory
-python tests/measure.py suite      # the tests against the floor, starting torch once a lesson
+python tests/tools/measure.py lessons    # seconds to the first output and of each section, memory
+python tests/tools/measure.py suite      # the tests against the floor, starting torch once a lesson
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path[:0] = map(str, Path(__file__).resolve().parents[1:3])
 import kernels
 from lessons import NOTEBOOKS, ROOT
 

@@ -1,7 +1,7 @@
 """Would a lesson print the same on another processor? Runs its cells with other last digits.
 
-    python tests/noise.py                       # 30 runs, and 30 by place, of each lesson
-    python tests/noise.py --runs 2 --units 16
+    python tests/tools/noise.py                       # 30 runs, and 30 by place, of each lesson
+    python tests/tools/noise.py --runs 2 --units 16
 
 A model of other processors. IEEE 754 fixes sums of two numbers, products, quotients, roots and
 copies, so these stay. What a library may add up in another order or approximate moves by up to
@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path[:0] = map(str, Path(__file__).resolve().parents[1:3])
 from lessons import source
 from mutate import Lesson, display, same, stored
 

@@ -1,7 +1,7 @@
 """Judge and draw under the states that a learner may have set before the first check.
 
-    python tests/states.py                      # every state, each in a process of its own
-    python tests/states.py "default float16"    # some of them
+    python tests/tools/states.py                      # every state, each in a process of its own
+    python tests/tools/states.py "default float16"    # some of them
 
 For each state: are the printed solutions right, are some wrong answers told what they are told in
 a plain process, do pictures and their texts stay the same to the byte, and is everything that was
@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path[:0] = map(str, Path(__file__).resolve().parents[1:3])
 from lessons import answers, run_cells, solutions
 from records import RECORDS
 

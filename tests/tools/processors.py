@@ -1,7 +1,7 @@
 """Do all tests pass on every path that torch and its libraries can take on this processor?
 
-    python tests/processors.py          # one setting at a time, and combined; prints a table
-    python tests/processors.py --few    # the two paths that differ most
+    python tests/tools/processors.py          # one setting at a time, and combined; prints a table
+    python tests/tools/processors.py --few    # the two paths that differ most
 
 For each path the whole suite runs, apart from the browser's part. A kernel of the suite is asked
 what reached it: ATen's path, the number of MKL's branch (for MKL's own sums), the threads; oneDNN
@@ -18,7 +18,8 @@ import sys
 from itertools import product
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
 # From the plainest instructions to those with the longest vectors.
 LEVELS = {
     "MKL_CBWR": ("COMPATIBLE", "AVX2", "AVX512"),
