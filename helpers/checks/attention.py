@@ -787,7 +787,7 @@ def open_model_is_caught(answer: Callable) -> str | None:
     return None if answer(model, _texts()) else "you miss a model without any mask"
 
 
-@peek_test.must("Its picture looks causal. What else does a future token take part in?")
+@peek_test.hint("Its picture looks causal. What else does a future token take part in?")
 def late_mask_is_caught(answer: Callable) -> str | None:
     model = _Attention(_future(), after_softmax=True)
     return None if answer(model, _texts()) else "you miss a model that masks after softmax"
