@@ -19,8 +19,8 @@ from helpers import LESSONS
 def collected(inner_run):
     """The names of all cells and of the tests with stored findings, one a line."""
     quick = ["--collect-only", "-q", "-n", "0", "-p", "no:faulthandler", "--capture=no"]
-    exercises = map(str, (ROOT / "tests").glob("test_checks_*.py"))
-    return inner_run(*quick, str(ROOT / "notebooks"), *exercises).splitlines()
+    exercises = [f"tests/{path.name}" for path in (ROOT / "tests").glob("test_checks_*.py")]
+    return inner_run(ROOT, *quick, "notebooks", *exercises).splitlines()
 
 
 def test_every_code_cell_of_every_notebook_is_collected(collected):

@@ -173,9 +173,8 @@ def report(tmp_path_factory, inner_run):
     (folder / "Untitled.ipynb").touch()
     (folder / "test_between.py").write_text("def test_between(): pass\n", encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
-    how = ["-c", str(folder / "pytest.ini"), "-rs", "-pnbval", "--nbval"]
     with kernels.ready(forked=False):
-        return inner_run(*how, str(folder), plugins=[MIXED])
+        return inner_run(folder, ".", "-rs", "-pnbval", "--nbval", plugins=[MIXED])
 
 
 class Mixed:
@@ -260,4 +259,4 @@ def test_an_inner_run_has_no_options_of_the_outer_one(inner_run, monkeypatch, tm
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     monkeypatch.setenv("PYTEST_ADDOPTS", "-k other -p no_such_plugin")
     monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
-    assert "1 passed" in inner_run("-c", str(tmp_path / "pytest.ini"), str(tmp_path))
+    assert "1 passed" in inner_run(tmp_path, ".")
