@@ -20,11 +20,11 @@ from helpers.probes import (
     TOLERANCE,
     differs,
     first,
-    known,
     no_module_class,
     other_parameter,
     seed,
     shape_exercise,
+    with_known_weights,
 )
 from helpers.shapes import by
 from helpers.spies import left_behind
@@ -66,7 +66,7 @@ class _Layers(nn.Module):
         self.token_embed = nn.Embedding(VOCAB, D_MODEL)
         self.position_embed = nn.Embedding(MAX_LENGTH, D_MODEL)
         self.noise_embed = nn.Linear(1, D_MODEL)
-        known(self)
+        with_known_weights(self)
 
 
 @three_terms.demand(
@@ -490,7 +490,7 @@ class _NoiseModel(nn.Module):
         self.axis, self.leak = axis, leak
         self.token_embed = nn.Embedding(VOCAB, D_MODEL)
         self.noise_embed = nn.Linear(1, D_MODEL)
-        known(self)
+        with_known_weights(self)
 
     def forward(self, x_t: Tensor, t: Tensor) -> Tensor:
         noise, tokens = self.noise_embed(t[:, None]), self.token_embed(x_t)
@@ -499,7 +499,7 @@ class _NoiseModel(nn.Module):
         own = noise[:, None].repeat(1, x_t.shape[1], 1)
         if self.leak:
             to, source = self.leak
-            own[to, (to + source) % x_t.shape[1]] = noise[source]
+            own[to, source] = noise[source]
         return tokens + own
 
 

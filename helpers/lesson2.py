@@ -22,12 +22,12 @@ from helpers.probes import (
     TOLERANCE,
     differs,
     first,
-    known,
     no_dictionary,
     no_module_class,
     other_parameter,
     seed,
     shape_exercise,
+    with_known_weights,
 )
 from helpers.shapes import by
 from helpers.spies import left_behind, refused_call
@@ -739,7 +739,7 @@ class _Attention(nn.Module):
 
     def __init__(self, blocked: Tensor, after_softmax: bool = False) -> None:
         super().__init__()
-        self.project = known(nn.Linear(D_IN, 3 * D_OUT, bias=False))
+        self.project = with_known_weights(nn.Linear(D_IN, 3 * D_OUT, bias=False))
         self.blocked, self.after_softmax = blocked, after_softmax
         self.eval()
 

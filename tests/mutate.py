@@ -239,7 +239,7 @@ TESTS = {  # what tests a helper, where its name does not tell
     "lesson3": ["test_lesson3_exercises"],
     "probes": ["test_lesson1_exercises", "test_lesson2_exercises", "test_lesson3_exercises"],
     "setup_cell": ["test_links"],
-    "spies": ["test_shapes", "test_lesson1_exercises"],
+    "spies": ["test_shapes", "test_lesson1_exercises", "test_lesson2_exercises"],
 }
 ALWAYS_LOADED = ("torch", "torch._dynamo", "hypothesis", "matplotlib.figure", "pytest")
 
