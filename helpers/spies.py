@@ -90,7 +90,9 @@ def refused_call(run: Callable[..., Any], *args: Any) -> tuple[str, list[Tensor]
             try:
                 return func(*args, **(kwargs or {}))
             except Exception:
-                refused.append((func.__name__, [a for a in given if isinstance(a, Tensor)]))
+                refused.append(
+                    (getattr(func, "__name__", ""), [a for a in given if isinstance(a, Tensor)])
+                )
                 raise
 
     with contextlib.suppress(Exception), Watches():

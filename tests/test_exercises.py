@@ -162,6 +162,8 @@ def test_the_learners_default_device_does_not_matter_and_stays(exercise):
     try:
         assert exercise.judge(lambda x: x + torch.full((), x)).state == "right"
         assert torch.get_default_device().type == "meta"
+        assert exercise.judge(lambda x: torch.set_default_device("cpu") or x + x).state == "right"
+        assert torch.get_default_device().type == "meta"
     finally:
         torch.set_default_device(None)
 
@@ -202,6 +204,7 @@ UNREADABLE = [
     ("midpoint", lambda low, high: [(low + high) / 2], "you return a list of 1 (Tensor)"),
     ("three-terms", lambda parts, x, t: (None, t, x), "return a tuple of 3 (NoneType, Tensor,"),
     ("sinusoidal", lambda length, d: (length, d), "you return a tuple of 2 (int, int)"),
+    ("sinusoidal", functools.partial(max, key=str), "you return an int"),
     ("sinusoidal", lambda length, d: np.zeros((length, d)), "you return a ndarray"),
     ("sdpa-mask", lambda mask: (row for row in mask), "you return a generator"),
     ("peek-test", lambda model, x: torch.ones(2), "a tensor (shape (2,), torch.float32, cpu)"),

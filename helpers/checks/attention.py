@@ -21,12 +21,12 @@ from helpers.checks.common import (
     TOLERANCE,
     differs,
     first,
-    known,
     no_dictionary,
     no_module_class,
     other_parameter,
     seed,
     shape_exercise,
+    with_known_weights,
 )
 from helpers.exercises import Exercise, describe, is_blank, stops
 from helpers.shapes import by
@@ -734,7 +734,7 @@ class _Attention(nn.Module):
 
     def __init__(self, blocked: Tensor, after_softmax: bool = False) -> None:
         super().__init__()
-        self.project = known(nn.Linear(D_IN, 3 * D_OUT, bias=False))
+        self.project = with_known_weights(nn.Linear(D_IN, 3 * D_OUT, bias=False))
         self.blocked, self.after_softmax = blocked, after_softmax
         self.eval()
 

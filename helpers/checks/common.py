@@ -27,7 +27,7 @@ def seed(number: int) -> None:
     torch.default_generator.manual_seed(number)
 
 
-def known(module: nn.Module) -> nn.Module:
+def with_known_weights(module: nn.Module) -> nn.Module:
     """A module of ours with the same weights each time, however modules begin by default."""
     generator = torch.Generator().manual_seed(5)
     with torch.no_grad():

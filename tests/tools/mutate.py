@@ -259,7 +259,7 @@ TESTS = {  # what tests a helper, where its name does not tell
     "disobeys": ["test_checks_disobeys"],
     "common": ["test_checks_inputs", "test_checks_attention", "test_checks_disobeys"],
     "setup_cell": ["test_links"],
-    "spies": ["test_shapes", "test_checks_inputs"],
+    "spies": ["test_shapes", "test_checks_inputs", "test_checks_attention"],
 }
 ALWAYS_LOADED = ("torch", "torch._dynamo", "hypothesis", "matplotlib.figure", "pytest")
 

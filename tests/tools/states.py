@@ -284,6 +284,7 @@ def wrong_answers(right: dict[str, object]) -> dict[str, object]:
 
     return {
         "denoiser-inputs": NoTimes,
+        "three-terms": lambda parts, x_t, t: right["three-terms"](parts, x_t.flip(1), t),
         "noise-axis": lambda model, x_t, t: bool(model(x_t, t)[0, 0, 0] > 9),
         "sinusoidal": lambda *sizes: right["sinusoidal"](*sizes).flip(1),
         "causal-attention": NoScale,
