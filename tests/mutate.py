@@ -238,7 +238,8 @@ TESTS = {  # what tests a helper, where its name does not tell
     "lesson2": ["test_lesson2_exercises"],
     "lesson3": ["test_lesson3_exercises"],
     "probes": ["test_lesson1_exercises", "test_lesson2_exercises", "test_lesson3_exercises"],
-    "setup_cell": ["test_links"],
+    "setup_cell": ["test_links", "test_setup_cell"],
+    "setup_rest": ["test_setup_cell"],
     "spies": ["test_shapes", "test_lesson1_exercises"],
 }
 ALWAYS_LOADED = ("torch", "torch._dynamo", "hypothesis", "matplotlib.figure", "pytest")
