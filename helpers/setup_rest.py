@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 
-def finish(home: Path, repository: str, ref: str) -> str:
+def finish(home: Path, repository: str, ref: str, cloned: bool) -> str:
     """Make `import helpers` give those in `home`; the line that says how it went.
 
     Raises `RuntimeError` when another module stays in their way.
@@ -23,7 +23,8 @@ def finish(home: Path, repository: str, ref: str) -> str:
     ours = home / "helpers" / "__init__.py"
     reason, other = "", None
     if not _is(ours, sys.modules.get("helpers")):
-        if home == Path.cwd() / repository.split("/")[1] and made_by_setup(home):
+        below = home == Path.cwd() / repository.split("/")[1]
+        if below and not cloned and made_by_setup(home):
             reason = update(home, repository, ref)
         other = sys.modules.get("helpers") or importlib.util.find_spec("helpers")
         for name in [name for name in sys.modules if name.split(".")[0] == "helpers"]:
@@ -97,4 +98,4 @@ def in_one_line(text: str) -> str:
 
 
 if "home" in globals():
-    print(finish(home, REPOSITORY, REF))  # noqa: F821
+    print(finish(home, REPOSITORY, REF, cloned="ran" in globals()))  # noqa: F821

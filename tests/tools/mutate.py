@@ -258,7 +258,8 @@ TESTS = {  # what tests a helper, where its name does not tell
     "attention": ["test_checks_attention"],
     "disobeys": ["test_checks_disobeys"],
     "common": ["test_checks_inputs", "test_checks_attention", "test_checks_disobeys"],
-    "setup_cell": ["test_links"],
+    "setup_cell": ["test_links", "test_setup_cell"],
+    "setup_rest": ["test_setup_cell"],
     "spies": ["test_shapes", "test_checks_inputs", "test_checks_attention"],
 }
 ALWAYS_LOADED = ("torch", "torch._dynamo", "hypothesis", "matplotlib.figure", "pytest")
