@@ -13,7 +13,7 @@ import pytest
 from lessons import ROOT, cells, load
 from rewrite import METADATA, rewrite_all
 
-from helpers import links
+from helpers.project import links
 
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks its kernels")
 LOOK = """import os, sys

@@ -10,7 +10,7 @@ import sys
 import pytest
 from lessons import NOTEBOOKS, ROOT, load, source
 
-from helpers import links
+from helpers.project import links
 
 SETUP = links.SETUP_FILE.read_text(encoding="utf-8")
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -70,7 +70,11 @@ def move(root, *arguments):
 
 
 def texts(root):
-    files = [root / "README.md", root / "helpers/setup_cell.py", *root.glob("notebooks/*.ipynb")]
+    files = [
+        root / "README.md",
+        root / "helpers/project/setup_cell.py",
+        *root.glob("notebooks/*.ipynb"),
+    ]
     return {path.name: path.read_bytes() for path in files}
 
 

@@ -13,8 +13,9 @@ from rewrite import METADATA, rewrite_all
 from shape_comments import false_comments
 
 import helpers
-from helpers import LESSONS, links
+from helpers import LESSONS
 from helpers.exercises import NOT_ATTEMPTED
+from helpers.project import links
 
 MEGABYTE = 1_000_000
 LONGEST_CELL = 25

@@ -6,7 +6,7 @@ import pytest
 from lessons import NOTEBOOKS, ROOT, cells, lesson, load, pictures, source
 from records import RECORDS
 
-from helpers import links
+from helpers.project import links
 
 MINUS = "\u2212"
 NUMBER = re.compile(rf"(?<![\w.])[-{MINUS}]?\d+(?:[.,]\d+)*(?!\d)")

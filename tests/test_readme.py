@@ -7,7 +7,8 @@ import pytest
 from lessons import NOTEBOOKS, ROOT, answers, cells, lesson, load, pictures, source
 from test_prose import printed, values
 
-from helpers import LESSONS, ready
+from helpers import LESSONS
+from helpers.project import ready
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 WORKSHOP = (ROOT / ".github/WORKSHOP.md").read_text(encoding="utf-8")
@@ -127,7 +128,11 @@ def test_contributing_tells_where_every_file_of_code_is():
     folders = ("helpers", "helpers/checks", "helpers/project", "tests/tools")
     code = [p for folder in folders for p in (ROOT / folder).glob("*.py")]
     names = [p.relative_to(ROOT).as_posix() for p in code if p.read_text(encoding="utf-8").strip()]
-    doors = {"helpers/links.py", "helpers/ready.py", "helpers/checks/__init__.py"}
+    doors = {
+        "helpers/links.py",
+        "helpers/ready.py",
+        *(f"helpers/{room}/__init__.py" for room in ("checks", "project")),
+    }
     assert [name for name in names if name not in CONTRIBUTING and name not in doors] == []
 
 

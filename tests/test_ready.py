@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from helpers import ready
+from helpers.project import ready
 
 
 @pytest.fixture

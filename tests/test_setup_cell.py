@@ -8,7 +8,7 @@ import sys
 import pytest
 from lessons import ROOT
 
-from helpers import links
+from helpers.project import links
 
 SETUP = links.SETUP_FILE.read_text(encoding="utf-8")
 REPOSITORY = "some-one/lessons"
@@ -217,16 +217,12 @@ def test_an_unpacked_archive_below_or_beside_is_used_as_it_is(git_home, place):
     assert not list((work / place).rglob(".git"))
 
 
-def test_a_copy_of_an_earlier_or_a_later_version_is_recognized(git_home):
+def test_a_copy_of_an_earlier_version_is_recognized(git_home):
     earlier = put_helpers(git_home / "earlier" / NAME)
-    (earlier / "helpers/setup_rest.py").unlink()
-    later = put_helpers(git_home / "later" / NAME)
-    (later / "helpers/project").mkdir()
-    for name in ("setup_cell.py", "setup_rest.py"):
-        (later / "helpers" / name).rename(later / "helpers/project" / name)
-    for copy in (earlier, later):
-        run = run_setup(git_home, copy.parent, READ_NOTE, PATH="")
-        assert run.stdout.splitlines() == ["Setup done.", "ours"], run.stderr
+    (earlier / "helpers/project/setup_rest.py").unlink()
+    (earlier / "helpers/project/setup_cell.py").rename(earlier / "helpers/setup_cell.py")
+    run = run_setup(git_home, earlier.parent, READ_NOTE, PATH="")
+    assert run.stdout.splitlines() == ["Setup done.", "ours"], run.stderr
     assert (ROOT / "helpers/links.py").exists(), "lessons that were saved earlier look for it"
 
 
@@ -289,13 +285,13 @@ def test_the_lessons_helpers_take_the_place_of_others_and_say_so(tmp_path, files
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     ours = put_helpers(tmp_path / "work" / NAME)
-    then = f"{READ_NOTE}; import helpers.links; print(helpers.links.place)"
+    then = f"{READ_NOTE}; import helpers.links; print(helpers.links.main)"
     more = {"PATH": "", "PYTHONPATH": str(tmp_path / "site")}
     done, note, place = run_setup(
         tmp_path, ours.parent, then, first=first, **more
     ).stdout.splitlines()
     assert note == "ours"
-    assert place.startswith("<function place")
+    assert place.startswith("<function main")
     if named is None:
         assert done == "Setup done."
     else:

@@ -313,9 +313,7 @@ def values_are_used(answer: type[nn.Module]) -> str | None:
     return _unused(answer, "W_value")
 
 
-@causal_attention.hint(
-    "What else happens to the weighted sum of the values before you return it?"
-)
+@causal_attention.hint("What else happens to the weighted sum of the values before you return it?")
 def values_are_only_weighted(answer: type[nn.Module]) -> str | None:
     model, x = _build(answer), _texts()
     once = model(x)
@@ -424,9 +422,7 @@ def _both_modes(answer: type[nn.Module]) -> Iterator[tuple[str, Callable[[Tensor
     yield "in training, ", run
 
 
-@causal_attention.hint(
-    "A mask marks places: do you mark what may be seen or what must be hidden?"
-)
+@causal_attention.hint("A mask marks places: do you mark what may be seen or what must be hidden?")
 def past_is_not_what_is_hidden(answer: type[nn.Module]) -> str | None:
     weights = _weights(answer)[:, :-1]  # the last token may have nobody left
     past = weights[:, torch.ones(TOKENS, TOKENS).tril(-1).bool()[:-1]].max()
@@ -436,9 +432,7 @@ def past_is_not_what_is_hidden(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.hint(
-    "What may the first token look at? Is its own place among the blocked ones?"
-)
+@causal_attention.hint("What may the first token look at? Is its own place among the blocked ones?")
 def token_sees_itself(answer: type[nn.Module]) -> str | None:
     weights = _weights(answer)
     own = weights[:, 1:].diagonal(offset=1, dim1=1, dim2=2)

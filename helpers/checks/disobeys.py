@@ -496,9 +496,7 @@ layer.hint("Row = the word that asks. In your scores, who asks: row or column?")
 )
 
 
-@layer.must(
-    "One head alone: print its attention and what it writes. Which differs from attend's?"
-)
+@layer.must("One head alone: print its attention and what it writes. Which differs from attend's?")
 def one_head_is_added(answer: Callable) -> str | None:
     sparse = torch.cat([_stream(), 0 * _stream()[:1]])  # [6, d_model]
     for X, where in ((_stream(), ""), (sparse, " and six words, one of them zeros")):
@@ -509,9 +507,7 @@ def one_head_is_added(answer: Callable) -> str | None:
     return None
 
 
-@layer.must(
-    "All heads read the same X: what does the second head read in yours, and who adds it?"
-)
+@layer.must("All heads read the same X: what does the second head read in yours, and who adds it?")
 def all_heads_are_added(answer: Callable) -> str | None:
     X, heads = _stream(), _heads()
     for some in (heads, heads[::-1], [*heads, *heads, heads[0]]):
@@ -668,9 +664,7 @@ parity = Exercise(
 )
 
 
-@parity.must(
-    "X2 is [words, 22]: what sizes must W1, b1 and W2 have, so that [words, 2] comes out?"
-)
+@parity.must("X2 is [words, 22]: what sizes must W1, b1 and W2 have, so that [words, 2] comes out?")
 def network_fits(answer: Any) -> str | None:
     try:
         W1, b1, W2 = _as_matrices(answer, ("W1", "b1", "W2"))
@@ -768,9 +762,7 @@ def all_settings_are_right(answer: Any) -> str | None:
     return None
 
 
-@parity.must(
-    "Heads leak: a bit arrives as 0.98 or 0.02. How steep is your network between kinks?"
-)
+@parity.must("Heads leak: a bit arrives as 0.98 or 0.02. How steep is your network between kinks?")
 def leaks_are_survived(answer: Any) -> str | None:
     return _first_wrong(answer, (0.02, 0.98), 0.49)
 
@@ -944,9 +936,7 @@ def _place(given: Any, names: Sequence[str]) -> int | None:
     return int(number)
 
 
-@patch.must(
-    "Whom does layer 2 ask for flight, and which of that word's slots does it carry home?"
-)
+@patch.must("Whom does layer 2 ask for flight, and which of that word's slots does it carry home?")
 def flight_turns_over(answer: dict) -> str | None:
     words = read(_PATCHED)
     X1 = add(embed(words), OBJECT_HEAD, PREVIOUS_HEAD)  # [words, d_model]

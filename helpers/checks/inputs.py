@@ -68,9 +68,7 @@ class _Layers(nn.Module):
         with_known_weights(self)
 
 
-@three_terms.hint(
-    "Which three vectors meet at each place, and in which order are they asked for?"
-)
+@three_terms.hint("Which three vectors meet at each place, and in which order are they asked for?")
 def terms_are_three(answer: Callable) -> str | None:
     found = answer(_Layers(), _ids(), _levels())
     if isinstance(found, tuple | list) and len(found) == 3:
@@ -386,9 +384,7 @@ def _reference(model: nn.Module, ids: Tensor, levels: Tensor) -> Tensor:
     return model.token_embed(ids) + places + model.noise_embed(levels[:, None])[:, None]
 
 
-@denoiser_inputs.must(
-    "What cuts the way back to the tables: detach, .data, no_grad, a new tensor?"
-)
+@denoiser_inputs.must("What cuts the way back to the tables: detach, .data, no_grad, a new tensor?")
 def gradients_arrive(answer: type[nn.Module]) -> str | None:
     model = _build(answer)
     out = model(_ids(), _levels())

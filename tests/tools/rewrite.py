@@ -23,7 +23,7 @@ sys.path[:0] = map(str, Path(__file__).resolve().parents[1:3])
 import kernels
 from lessons import NOTEBOOKS, ROOT, load, pictures
 
-from helpers import links
+from helpers.project import links
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

@@ -1,0 +1,1 @@
+"""The project's own: its address, the first cell of every lesson, a check of the machine."""
