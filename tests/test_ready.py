@@ -15,10 +15,12 @@ def everything(monkeypatch):
     monkeypatch.setattr(importlib.metadata, "version", versions.__getitem__)
     monkeypatch.setattr(ready.sys, "version_info", (3, 12, 1, "final", 0))
     monkeypatch.setattr(ready.shutil, "which", lambda name: f"/bin/{name}")
+    monkeypatch.setenv("GIT_DIR", "another")
 
     def run(ask, capture_output, timeout, env):
         assert capture_output, "what git says is not for the screen"
         assert env["GIT_TERMINAL_PROMPT"] == "0", "git must not ask for a password"
+        assert "GIT_DIR" not in env, "git must not look into another repository"
         assert timeout == ready.SECONDS
         return subprocess.CompletedProcess(ask, 0)
 
@@ -56,6 +58,11 @@ def too_late(*_, **__):
     raise subprocess.TimeoutExpired("git", 20)
 
 
+def fails(said):
+    """A git that says why it fails."""
+    return lambda ask, **_: subprocess.CompletedProcess(ask, 128, b"", said)
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -70,9 +77,17 @@ def too_late(*_, **__):
             (ready.subprocess, "run", lambda ask, **_: subprocess.CompletedProcess(ask, 2)),
             "cannot be reached: connect, or publish it",
         ),
-        ((ready.subprocess, "run", too_late), "cannot be reached: connect, or publish it"),
+        (
+            (ready.subprocess, "run", too_late),
+            f"(git says: nothing within {ready.SECONDS} seconds)",
+        ),
+        (
+            (ready.subprocess, "run", fails(b"one\nfatal: no host\n")),
+            "(git says: one fatal: no host)",
+        ),
+        ((ready.subprocess, "run", fails(b"")), f"(git says: there is no {ready.place()[1]})"),
     ],
-    ids=["python", "package", "version", "git", "repository", "network"],
+    ids=["python", "package", "version", "git", "repository", "network", "reason", "ref"],
 )
 def test_what_is_missing_is_named_with_what_to_do(everything, monkeypatch, capsys, change, told):
     monkeypatch.setattr(*change)

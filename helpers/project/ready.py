@@ -7,12 +7,12 @@ to do about it. Ends with exit code 1 when something is missing.
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import shutil
 import subprocess
 import sys
 
 from helpers.project.links import place
+from helpers.project.setup_rest import git_environment, in_one_line
 
 OLDEST_PYTHON = (3, 10)
 OLDEST = {"torch": (2, 8), "matplotlib": (3, 9), "ipython": (7, 34)}
@@ -57,21 +57,18 @@ def _source() -> list[str]:
         return ["git, with which setup cells outside this folder fetch the helpers: install it"]
     ask = ["git", "ls-remote", "--exit-code", f"https://github.com/{repository}", ref]
     try:
-        done = subprocess.run(ask, capture_output=True, timeout=SECONDS, env=_never_asks())
-        reached = done.returncode == 0
+        done = subprocess.run(ask, capture_output=True, timeout=SECONDS, env=git_environment())
+        reached, said = done.returncode == 0, (done.stderr or b"").decode(errors="replace")
     except subprocess.TimeoutExpired:
-        reached = False
+        reached, said = False, f"nothing within {SECONDS} seconds"
     print(f"lessons from {repository} at {ref}: {'reached' if reached else 'not reached'}")
     if reached:
         return []
     return [
         f"{repository} at {ref} cannot be reached: connect, or publish it "
-        "(`python -m helpers.links OWNER/NAME REF`), or work offline in a copy of the project"
+        "(`python -m helpers.links OWNER/NAME REF`), or work offline in a copy of the project "
+        f"(git says: {in_one_line(said) or f'there is no {ref}'})"
     ]
-
-
-def _never_asks() -> dict[str, str]:
-    return {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
 
 
 def _version(parts: tuple[int, ...]) -> str:

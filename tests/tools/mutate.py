@@ -334,9 +334,9 @@ def survivors_of(planned: Planned, tests: Callable[[Path], list[str]]) -> Planne
 
 def copied(folder: Path) -> Path:
     """A copy of the project for one change at a time."""
-    for part in ("helpers", "notebooks", "tests", ".github"):
+    for part in ("helpers", "notebooks", "tests", ".github", ".binder", ".ci", ".devcontainer"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    for part in ("pyproject.toml", "README.md", "requirements.txt"):
+    for part in ("pyproject.toml", "README.md", "requirements.txt", "LICENSE"):
         shutil.copy(ROOT / part, folder)
     return folder
 
