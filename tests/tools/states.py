@@ -23,206 +23,90 @@ import random
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 sys.path[:0] = map(str, Path(__file__).resolve().parents[1:3])
 from lessons import answers, run_cells, solutions
 from records import RECORDS
 
-STATES: dict[str, Callable[[contextlib.ExitStack], object]] = {"plain": lambda stack: None}
 ASKED = ("right", "told", "pictures", "kept")
-
-
-def state(*names: str) -> Callable:
-    """Register what sets a state; it may enter contexts that end with the process only."""
-
-    def add(set_it: Callable) -> Callable:
-        for name in names:
-            STATES[name] = (lambda stack, name=name: set_it(stack, name)) if names[1:] else set_it
-        return set_it
-
-    return add
-
-
-@state("default float64", "default float16", "default bfloat16")
-def default_dtype(stack, name):
-    torch.set_default_dtype(getattr(torch, name.split()[1]))
-
-
-@state("default tensor type")
-def default_tensor_type(stack):
-    torch.set_default_tensor_type(torch.DoubleTensor)
-
-
-@state("default device meta")
-def default_device(stack):
-    torch.set_default_device("meta")
-
-
-@state("within device meta", "no grad", "inference mode", "autocast", "anomaly detection")
-def within(stack, name):
-    contexts = {
-        "within device meta": lambda: torch.device("meta"),
-        "no grad": torch.no_grad,
-        "inference mode": torch.inference_mode,
-        "autocast": lambda: torch.autocast("cpu"),
-        "anomaly detection": torch.autograd.detect_anomaly,
-    }
-    stack.enter_context(contexts[name]())
-
-
-@state("one thread", "two threads")
-def threads(stack, name):
-    torch.set_num_threads(1 + (name == "two threads"))
-
-
-@state("deterministic", "deterministic, warnings")
-def deterministic(stack, name):
-    torch.use_deterministic_algorithms(True, warn_only="warnings" in name)
-    torch.utils.deterministic.fill_uninitialized_memory = True
-
-
-@state("arithmetic")
-def arithmetic(stack):
-    torch.set_flush_denormal(True)
-    torch.set_float32_matmul_precision("medium")
-    torch.backends.mkldnn.set_flags(False)
-    np.seterr(all="raise")
-    decimal.getcontext().prec = 3
-
-
-@state("attention by formula only", "attention without formula")
-def attention_kernels(stack, name):
-    by_formula = name == "attention by formula only"
-    torch.backends.cuda.enable_flash_sdp(not by_formula)
-    torch.backends.cuda.enable_mem_efficient_sdp(not by_formula)
-    torch.backends.cuda.enable_math_sdp(by_formula)
-
-
-@state("function mode")
-def function_mode(stack):
-    from torch.overrides import TorchFunctionMode
-
-    class Counts(TorchFunctionMode):
-        def __torch_function__(self, func, types, args=(), kwargs=None):
-            return func(*args, **(kwargs or {}))
-
-    stack.enter_context(Counts())
-
-
-@state("dispatch mode")
-def dispatch_mode(stack):
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    class Counts(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            return func(*args, **(kwargs or {}))
-
-    stack.enter_context(Counts())
-    torch.ones(1)  # with the first operation in a mode, torch loads its compiler
-
-
-@state("module hooks")
-def module_hooks(stack):
-    register = torch.nn.modules.module
-    register.register_module_forward_hook(lambda module, args, out: None)
-    register.register_module_forward_pre_hook(lambda module, args: None)
-
-
-@state("weights start at zero")
-def zero_weights(stack):
-    torch.nn.Linear.reset_parameters = lambda self: torch.nn.init.zeros_(self.weight)
-    torch.nn.Embedding.reset_parameters = lambda self: torch.nn.init.zeros_(self.weight)
-
-
-@state("tensors kept for backward are packed")
-def packed(stack):
-    hooks = torch.autograd.graph.saved_tensors_hooks(lambda x: x.numpy(), torch.from_numpy)
-    stack.enter_context(hooks)
-
-
-@state("warnings are errors", "warnings are shown")
-def warning_filters(stack, name):
-    warnings.simplefilter("error" if "errors" in name else "always")
-
-
-@state("print options")
-def print_options(stack):
-    torch.set_printoptions(precision=1, sci_mode=True, threshold=2, linewidth=20)
-    np.set_printoptions(precision=1, threshold=2)
-
-
-@state("low recursion limit")
-def recursion_limit(stack):
-    sys.setrecursionlimit(150)
-
-
-@state("seeds")
-def seeds(stack):
-    for seed in (random.seed, np.random.seed, torch.manual_seed):
-        seed(1)
-
-
-@state("matplotlib dark", "matplotlib upside down", "matplotlib TeX")
-def matplotlib_settings(stack, name):
-    import matplotlib.pyplot as plt
-
-    if name == "matplotlib dark":
-        plt.style.use("dark_background")
-    elif name == "matplotlib TeX":
-        plt.rcParams |= {"text.usetex": True, "axes.formatter.use_locale": True}
-    else:
-        settings = {"image.origin": "lower", "image.interpolation": "bicubic", "font.size": 30}
-        plt.rcParams |= settings | {"savefig.dpi": 40, "savefig.bbox": "tight"}
-
-
-@state("other locale")
-def other_locale(stack):
-    for name in ("de_DE.UTF-8", "fr_FR.UTF-8", "C.UTF-8", ""):
-        with contextlib.suppress(locale.Error):
-            return locale.setlocale(locale.LC_ALL, name)
-
-
-@state("output closed", "no output", "output kept")
-def output(stack, name):
-    sys.stdout = None if name == "no output" else io.StringIO()
-    if name == "output closed":
-        sys.stdout.close()
-
-
-@state("print replaced")
-def print_replaced(stack):
-    builtins.print = lambda *args, **kwargs: sys.stdout.write(" ".join(args) + "\n")
-
-
-@state("no collector", "traced", "profiled")
-def interpreter(stack, name):
-    if name == "no collector":
-        gc.disable()
-    else:
-        (sys.settrace if name == "traced" else sys.setprofile)(lambda frame, event, arg: None)
-
-
-@state("another folder")
-def another_folder(stack):
-    os.chdir(os.path.realpath(os.sep))
-
-
-@state("hash seed 0", "hash seed 1", "python -O")
-def interpreter_option(stack, name):
-    """Set when the process is started."""
-
-
-ENVIRONMENTS = {
-    "hash seed 0": {"PYTHONHASHSEED": "0"},
-    "hash seed 1": {"PYTHONHASHSEED": "1"},
-    "python -O": {"PYTHONOPTIMIZE": "1"},
+# What sets each state; `enter` enters a context that ends with the process only.
+STATES = {
+    "plain": "",
+    "default float64": "torch.set_default_dtype(torch.float64)",
+    "default float16": "torch.set_default_dtype(torch.float16)",
+    "default bfloat16": "torch.set_default_dtype(torch.bfloat16)",
+    "default tensor type": "torch.set_default_tensor_type(torch.DoubleTensor)",
+    "default device meta": "torch.set_default_device('meta')",
+    "within device meta": "enter(torch.device('meta'))",
+    "no grad": "enter(torch.no_grad())",
+    "inference mode": "enter(torch.inference_mode())",
+    "autocast": "enter(torch.autocast('cpu'))",
+    "anomaly detection": "enter(torch.autograd.detect_anomaly())",
+    "one thread": "torch.set_num_threads(1)",
+    "two threads": "torch.set_num_threads(2)",
+    "deterministic": "torch.use_deterministic_algorithms(True)",
+    "deterministic, warnings": "torch.use_deterministic_algorithms(True, warn_only=True)",
+    "denormals flushed": "torch.set_flush_denormal(True)",
+    "medium precision": "torch.set_float32_matmul_precision('medium')",
+    "no oneDNN": "torch.backends.mkldnn.set_flags(False)",
+    "numpy raises": "np.seterr(all='raise')",
+    "decimals of 3 digits": "decimal.getcontext().prec = 3",
+    "attention by formula only": "sdp.enable_flash_sdp(False); sdp.enable_mem_efficient_sdp(False)",
+    "attention without formula": "sdp.enable_math_sdp(False)",
+    "function mode": "enter(type('_', (FunctionMode,), {'__torch_function__': passed_on})())",
+    # With the first operation in such a mode, torch loads its compiler.
+    "dispatch mode": (
+        "enter(type('_', (DispatchMode,), {'__torch_dispatch__': passed_on})());torch.ones(1)"
+    ),
+    "module hooks": "modules.register_module_forward_hook(lambda module, args, out: None)",
+    "layers start at zero": "torch.nn.Linear.reset_parameters = zero",
+    "tables start at zero": "torch.nn.Embedding.reset_parameters = zero",
+    "tensors kept for backward are packed": (
+        "enter(torch.autograd.graph.saved_tensors_hooks(torch.Tensor.numpy, torch.from_numpy))"
+    ),
+    "warnings are errors": "warnings.simplefilter('error')",
+    "warnings are shown": "warnings.simplefilter('always')",
+    "print options": "torch.set_printoptions(precision=1, sci_mode=True, threshold=2)",
+    "numpy's print options": "np.set_printoptions(precision=1, threshold=2)",
+    "low recursion limit": "sys.setrecursionlimit(150)",
+    "seeds": "random.seed(1); np.random.seed(1); torch.manual_seed(1)",
+    "matplotlib dark": "import matplotlib.pyplot as plt; plt.style.use('dark_background')",
+    "matplotlib upside down": "import matplotlib as mpl; mpl.rcParams['image.origin'] = 'lower'",
+    "matplotlib large": "import matplotlib as mpl; mpl.rcParams['font.size'] = 30",
+    "matplotlib TeX": "import matplotlib as mpl; mpl.rcParams['text.usetex'] = True",
+    "the system's locale": "locale.setlocale(locale.LC_ALL, '')",
+    "output closed": "sys.stdout = io.StringIO(); sys.stdout.close()",
+    "no output": "sys.stdout = None",
+    "output kept": "sys.stdout = io.StringIO()",
+    "print replaced": "builtins.print = lambda *args: sys.stdout.write(' '.join(args) + '\\n')",
+    "no collector": "gc.disable()",
+    "traced": "sys.settrace(lambda frame, event, arg: None)",
+    "profiled": "sys.setprofile(lambda frame, event, arg: None)",
+    "another folder": "os.chdir(os.path.realpath(os.sep))",
+    "hash seed 1": "",
 }
+ENVIRONMENTS = {"hash seed 1": {"PYTHONHASHSEED": "1"}}
+
+
+def set_state(name: str, stack: contextlib.ExitStack) -> None:
+    names = {
+        **globals(),
+        "enter": stack.enter_context,
+        "FunctionMode": TorchFunctionMode,
+        "DispatchMode": TorchDispatchMode,
+        "sdp": torch.backends.cuda,
+        "modules": torch.nn.modules.module,
+        "zero": lambda layer: torch.nn.init.zeros_(layer.weight),
+        "passed_on": lambda mode, func, types, args=(), kwargs=None: func(*args, **(kwargs or {})),
+    }
+    exec(STATES[name], names)
 
 
 # ------------------------------------------------------------------ within a process
@@ -239,7 +123,7 @@ def everything() -> dict[str, object]:
         "anomaly": torch.is_anomaly_enabled(),
         "deterministic": torch.get_deterministic_debug_mode(),
         "precision": (torch.get_float32_matmul_precision(), torch.backends.mkldnn.enabled),
-        "denormal": float(np.float32(1e-38) / np.float32(100)),
+        "denormal": torch.tensor(1e-39, dtype=torch.float32, device="cpu").mul(1).item(),
         "attention": torch.backends.cuda.math_sdp_enabled(),
         "torch's print options": repr(torch._tensor_str.PRINT_OPTS),
         "function modes": torch._C._len_torch_function_stack(),
@@ -326,7 +210,7 @@ def run(name: str) -> dict:
         del sys.modules[module]
     real = sys.stdout
     with contextlib.ExitStack() as stack:
-        STATES[name](stack)
+        set_state(name, stack)
         at_first = everything()
         from helpers import judge
 
