@@ -149,7 +149,7 @@ def counting(cell_id, *outputs):
     return code(cell_id, "count += 1; print(count)", *outputs)
 
 
-# Of these only some are asked for, and not in order, as when another worker has the rest.
+# Of these only some are asked for, and not in order, as when one is run again or moved to here.
 SELECTED_CELLS = [
     code("zero", "count = 0; print(count)", stream("stale, but not asked for\n")),
     counting("one", stream("1\n")),
@@ -159,7 +159,7 @@ SELECTED_CELLS = [
     counting("five", stream("4\n")),
     counting("six", stream("5\n")),
 ]
-SELECTED = [3, 1, 5, 6]
+SELECTED = [5, 6, 1, 3]
 DAMAGED, CHOSEN = "01_damaged", "02_chosen"
 
 
