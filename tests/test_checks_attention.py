@@ -490,6 +490,16 @@ WRONG = {
         wrong(mix=lambda w, q, k, v, x: (w + w.detach()) / 2 @ v),
         "What cuts the graph",
     ),
+    "half of the gradient in training": (
+        answer(
+            lambda self, x: attend(
+                self,
+                x,
+                mix=lambda w, q, k, v, x: ((w + w.detach()) / 2 if self.training else w) @ v,
+            )
+        ),
+        "What cuts the graph",
+    ),
     "tokens of zeros skipped": (
         answer(lambda self, x: attend(self, x) * (x != 0).any(-1, keepdim=True)),
         "A token of zeros is a token",
@@ -773,6 +783,7 @@ def test_the_models_that_are_lent_have_the_same_weights_each_time():
     lent = []
 
     def peeks(model, x):
+        assert not model.training
         lent.append(model.project.weight)
         return by_prefixes(model, x)
 
