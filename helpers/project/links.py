@@ -55,7 +55,7 @@ def rewrite(repository: str, ref: str) -> list[str]:
     changed = _write(SETUP_FILE, setup)
     readme = ROOT / "README.md"
     changed += _write(readme, moved(readme.read_text(encoding="utf-8")))
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+    for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")):
         notebook = json.loads(path.read_text(encoding="utf-8"))
         for cell in notebook["cells"]:
             if cell["id"] == SETUP_ID:
@@ -79,7 +79,7 @@ def _write(path: Path, text: str) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description="Say where the project is published.")
     parser.add_argument("repository", metavar="OWNER/NAME")
     parser.add_argument("ref", metavar="REF", help="branch or tag")
     parser.add_argument(

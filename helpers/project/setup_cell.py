@@ -11,5 +11,5 @@ if not any(home.glob(mark)):
     if (ran := sub.run(git, shell=True, env=env, capture_output=True, errors="replace")).returncode:
         wrong = f"The lesson's helpers are not in this folder, and https://github.com/{REPOSITORY} ({REF}) {'is not published yet' if 'not.published.yet' in REPOSITORY else 'cannot be reached'}: connect to the internet and install git, or download the whole project and open this notebook from its notebooks folder, then run this cell again (git says: {' '.join(ran.stderr.split())})."
         raise RuntimeError(wrong)
-rest = "".join(f.read_text("utf-8") for f in home.glob("helpers/**/setup_rest.py"))
-exec(rest or "sys.path[:0] = {str(home)} - {*sys.path}; print('Setup done.')", {**globals()})
+rest = [file.read_text("utf-8") for file in home.glob("helpers/**/setup_rest.py")]
+exec(rest[0], {**globals()}) if rest else (sys.path.insert(0, str(home)), print("Setup done."))
