@@ -20,6 +20,20 @@ CRASHED = "Read the error: in which of your lines does it stop, and what was exp
 LONGEST_TEXT = 150  # characters of an error or a finding
 
 Probe = Callable[[Any], "str | None"]
+_kept: dict[tuple, Any] = {}
+
+
+def once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Computes what several probes look at once for an answer, until another one is judged."""
+
+    @functools.wraps(function)
+    def kept(answer: Any, *more: Any) -> Any:
+        key = function, id(answer), more
+        if key not in _kept:
+            _kept[key] = function(answer, *more)
+        return _kept[key]
+
+    return kept
 
 
 @dataclass(frozen=True)
@@ -82,6 +96,7 @@ class Exercise:
         returned: list = []
         if isinstance(answer, types.FunctionType):
             answer = _noting(answer, returned)
+        _kept.clear()
         with _quiet():
             if self._is_untouched(answer):
                 return Verdict(NOT_ATTEMPTED, "nothing is filled in yet")

@@ -56,9 +56,11 @@ class MakesOnMeta(TorchFunctionMode):
     """What is made from nothing without `device=` is on meta, unless it has no axes."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
+        kwargs, name = kwargs or {}, getattr(func, "__name__", "")
+        if name in ("triu", "tril") and args and args[0].is_meta:
+            return args[0].clone()  # on meta, torch would load its compiler for these
         made = func(*args, **kwargs)
-        made_here = getattr(func, "__name__", "") in MAKERS and kwargs.get("device") is None
+        made_here = name in MAKERS and kwargs.get("device") is None
         if made_here and made.dim() > 0:
             return torch.empty_like(made, device="meta")
         return made

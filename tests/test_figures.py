@@ -388,24 +388,25 @@ def test_the_learners_settings_change_no_picture_and_stay(shown):
     assert shown == expected
 
 
-def test_numbers_are_drawn_whatever_holds_them(shown):
+def test_numbers_are_drawn_whatever_holds_them(monkeypatch):
+    told = []
+    monkeypatch.setattr(figures, "_display", lambda figure, alt, facts: told.extend(facts))
+
     def drawn(matrix, stream, x, line):
-        shown.clear()
+        told.clear()
         figures.heat_map({"it": matrix}, alt="it shows", **LABELS)
         figures.stream_map(stream, alt="it shows", **SLOT_LABELS)
         axes = {"title": "t", "x_axis": "x", "y_axis": "y"}
         figures.line_plot(x, {"a": line}, alt="it shows", **axes)
-        return shown[:]
+        return told[:]
 
-    line = torch.tensor([0.5, 0.25])
-    expected = drawn(WEIGHTS, STREAM.bfloat16().float(), [1, 2], line.tolist())
-    small = drawn(WEIGHTS.bfloat16(), STREAM.bfloat16(), torch.tensor([1, 2]), line.half())
+    stream, line = STREAM.bfloat16().float(), torch.tensor([0.5, 0.25])
+    expected = drawn(WEIGHTS, stream, [1, 2], line.tolist())
+    small = drawn(WEIGHTS.bfloat16(), stream.bfloat16(), torch.tensor([1, 2]), line.half())
     assert small == expected
-    learned = [numbers.clone().requires_grad_() for numbers in (WEIGHTS, STREAM, line)]
-    assert (
-        drawn(learned[0], STREAM.bfloat16().float(), torch.tensor([1, 2]), learned[2]) == expected
-    )
-    assert drawn(WEIGHTS.tolist(), STREAM.bfloat16(), range(1, 3), line) == expected
+    learned = [numbers.clone().requires_grad_() for numbers in (WEIGHTS, stream, line)]
+    assert drawn(learned[0], learned[1], range(1, 3), learned[2]) == expected
+    assert drawn(WEIGHTS.tolist(), stream, torch.tensor([1.0, 2.0]), line) == expected
 
 
 def test_a_tensor_that_holds_no_numbers_is_told():

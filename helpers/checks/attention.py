@@ -28,7 +28,7 @@ from helpers.checks.common import (
     shape_exercise,
     with_known_weights,
 )
-from helpers.exercises import Exercise, describe, is_blank, stops
+from helpers.exercises import Exercise, describe, is_blank, once, stops
 from helpers.shapes import by
 from helpers.spies import left_behind, refused_call
 
@@ -199,12 +199,14 @@ def _reveal(answer: type[nn.Module], dropout: float = 0.0) -> tuple[nn.Module, T
     return model, torch.cat([places, _texts()], dim=-1)
 
 
+@once
 def _weights(answer: type[nn.Module]) -> Tensor:
     """The learner's attention weights, `[3, 5, 5]`."""
     model, x = _reveal(answer)
     return model(x)[..., :TOKENS].detach()
 
 
+@once
 def _scores(answer: type[nn.Module]) -> Tensor:
     """The raw scores that belong to `_weights`, `[3, 5, 5]`."""
     model, x = _reveal(answer)
@@ -616,6 +618,7 @@ def dropout_acts_on_weights(answer: type[nn.Module]) -> str | None:
     return None
 
 
+@once
 def _dropped(answer: type[nn.Module], p: float) -> tuple[float, Tensor]:
     """In 20 passes in training: the share of the open weights that fall, and each of the others
     divided by its value in eval mode."""

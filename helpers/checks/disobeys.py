@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
@@ -30,7 +30,7 @@ from helpers.checks.hand_built import (
     layout,
     read_out,
 )
-from helpers.exercises import Exercise, is_blank
+from helpers.exercises import Exercise, is_blank, once
 from helpers.puzzle import (
     DISOBEYS,
     FLIGHT,
@@ -224,12 +224,12 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
     def streams() -> list[tuple[Sequence[str], Tensor]]:
         return [(words, embed(words, slots)) for words in texts()]
 
-    def tried(answer: Any) -> Iterator[tuple[Sequence[str], Tensor, Tensor]]:
+    @once
+    def tried(answer: Any) -> list[tuple[Sequence[str], Tensor, Tensor]]:
         """Each text with the head's attention in it and what the head writes."""
         every = streams()
         attended = _attended(_head(answer), [X for _, X in every])
-        for (words, _), (weights, written) in zip(every, attended, strict=True):
-            yield words, weights, written
+        return [(words, *both) for (words, _), both in zip(every, attended, strict=True)]
 
     def longest(answer: Any) -> Tensor:
         """The attention in the first text, `[words, words]`."""
@@ -544,12 +544,15 @@ def _questions() -> list[tuple[Sequence[str], Tensor, dict[str, int]]]:
     return found
 
 
-def _asked(answer: Any) -> Iterator[tuple[Sequence[str], Tensor, Tensor, dict[str, int]]]:
+@once
+def _asked(answer: Any) -> list[tuple[Sequence[str], Tensor, Tensor, dict[str, int]]]:
     """Each text, how he-is? attends `[words]`, what the head writes, and the places."""
     every = _questions()
     attended = _attended(_head(answer), [X1 for _, X1, _ in every])
-    for (words, _, places), (weights, written) in zip(every, attended, strict=True):
-        yield words, weights[places["question"]], written, places
+    return [
+        (words, weights[places["question"]], written, places)
+        for (words, _, places), (weights, written) in zip(every, attended, strict=True)
+    ]
 
 
 @flight_head.hint("Which slot is 1 at he-is? and nowhere else, and which at the flight action?")
