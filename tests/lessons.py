@@ -122,7 +122,7 @@ def assert_right(exercise: str, answer: object) -> None:
     """The checker calls an answer right, and tells why it matters as stored."""
     verdict = judge(exercise, answer)
     assert verdict.state == "right", verdict.message
-    assert_told_as_stored("right", verdict.message)
+    assert_told_as_stored(exercise, verdict.message)
 
 
 def assert_wrong(exercise: str, answer: object, question: str) -> None:
@@ -133,18 +133,19 @@ def assert_wrong(exercise: str, answer: object, question: str) -> None:
     assert finding
     assert question
     assert question in asked, verdict.message
-    assert_told_as_stored(question, verdict.message)
+    assert_told_as_stored(exercise, verdict.message)
 
 
-def assert_told_as_stored(key: str, message: str) -> None:
-    """Compare what a learner is told with `findings.json`, by test and key, without the words of
-    torch's own errors. With the variable STORE_FINDINGS set, what is told now is stored."""
+def assert_told_as_stored(exercise: str, message: str) -> None:
+    """Compare what a learner is told with `findings.json`, where it stands by exercise and by the
+    answer's name in the running test, without the words of torch's own errors. With the variable
+    STORE_FINDINGS set, what is told now is stored."""
     message = re.sub(r"(\w+Error): .*", r"\1", message)
-    test = os.environ["PYTEST_CURRENT_TEST"].partition("tests/")[2].removesuffix(" (call)")
+    (answer,) = re.findall(r"\[(.*)\] \(call\)$", os.environ["PYTEST_CURRENT_TEST"])
     stored = load(FINDINGS)
     if "STORE_FINDINGS" in os.environ:
-        stored.setdefault(test, {})[key] = message
+        stored.setdefault(exercise, {})[answer] = message
         text = json.dumps(stored, indent=1, sort_keys=True, ensure_ascii=False)
         FINDINGS.write_text(text + "\n", encoding="utf-8")
-    known = stored.get(test, {}).get(key)
+    known = stored.get(exercise, {}).get(answer)
     assert message == known, f"a learner was told, as stored:\n{known}\nand is told now:\n{message}"

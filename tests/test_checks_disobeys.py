@@ -611,23 +611,32 @@ def eight(gain):
     return Wq, Wk, Wv, Wo
 
 
-def test_eight_places_want_a_larger_gain():
-    assert_wrong("eight-places", eight(24.0), "how large must the gain be")
-    assert_wrong("eight-places", eight((8 / 6) ** 0.5), "almost nothing is left")
-    assert_wrong("eight-places", eight(26.8), "how large must the gain")  # a leak of 0.00054
-    assert judge("eight-places", eight(27.2)).state == "right"  # 0.00047
-
-
-def test_eight_places_want_eight_places():
-    assert_wrong("eight-places", previous(), "which sizes must be equal")
+def last_place_forgotten():
     Wq, *rest = eight(28.0)
     Wq[layout(8).index("pos7")] = 0.0
-    assert_wrong("eight-places", (Wq, *rest), "which slot answers it")
+    return (Wq, *rest)
 
 
-def test_eight_places_want_the_note_from_the_first_word_on():
-    Wq, Wk, _, Wo = eight(28.0)
-    assert_wrong("eight-places", (Wq, Wk, torch.zeros(24, 1), Wo), "how large must it arrive")
+WRONG_EIGHT = {
+    "the gain of six places": (eight(24.0), "how large must the gain be"),
+    "a gain of one": (eight((8 / 6) ** 0.5), "almost nothing is left"),
+    "a leak of 0.00054": (eight(26.8), "how large must the gain"),
+    "six places": (previous(), "which sizes must be equal"),
+    "the last place forgotten": (last_place_forgotten(), "which slot answers it"),
+    "carries nothing": (
+        (*eight(28.0)[:2], torch.zeros(24, 1), eight(28.0)[3]),
+        "how large must it arrive",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_EIGHT)
+def test_wrong_heads_for_eight_places_get_a_fitting_question(kind):
+    assert_wrong("eight-places", *WRONG_EIGHT[kind])
+
+
+def test_eight_places_allow_a_leak_of_47_in_100_000():
+    assert judge("eight-places", eight(27.2)).state == "right"
 
 
 # ------------------------------------------------------------------ stubs, solutions, time
