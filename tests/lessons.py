@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import io
 import json
 import os
 import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
@@ -16,13 +19,42 @@ import torch
 from kernels import LESSON
 from torch import Tensor
 
-from helpers import figures, judge
+from helpers import LESSONS, figures, judge
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted(p for p in (ROOT / "notebooks").iterdir() if LESSON.fullmatch(p.name))
 FINDINGS = Path(__file__).with_name("findings.json")
 ROOM = {torch.float32: (1.3e-6, 1e-5), torch.float64: (1e-7, 1e-7)}  # as in torch.testing
 DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)
+
+
+MINUTES = "a promise of minutes"
+COMPUTES_LONG = "computes for long, and tells no shape"
+TIMED = "measures a time"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the tests know of a lesson beside the lesson itself.
+
+    `before_solutions` are the cells that the exercises build on; `uncompared` those whose
+    numbers differ in each run. Then, each with its reason: by cell, the `given` numbers of the
+    prose that no cell prints (single digits are not looked for), and the cells that are
+    `not_run_for_shapes` when shape comments are tried. `not_drawn` are numbers in the alt text of
+    a cell's picture that it does not draw: a scale's end, a layer, a level.
+    """
+
+    before_solutions: tuple[str, ...]
+    uncompared: list[str] = field(default_factory=list)
+    given: dict[str, dict[str, str]] = field(default_factory=dict)
+    not_drawn: set[tuple[str, str]] = field(default_factory=set)
+    not_run_for_shapes: dict[str, str] = field(default_factory=dict)
+
+
+def record(number: int) -> Record:
+    """The record of a lesson: it stands in the tests of what checks its answers."""
+    checks, _ = LESSONS[number]
+    return importlib.import_module(f"test_checks_{checks}").RECORD
 
 
 @functools.cache
@@ -149,3 +181,14 @@ def assert_told_as_stored(exercise: str, message: str) -> None:
         FINDINGS.write_text(text + "\n", encoding="utf-8")
     known = stored.get(exercise, {}).get(answer)
     assert message == known, f"a learner was told, as stored:\n{known}\nand is told now:\n{message}"
+
+
+def right_then_changed(right: Callable[..., bool]) -> Callable[..., bool]:
+    """A learner's test that says what is so, and then changes what it was lent."""
+
+    def answer(model: object, *lent: Tensor) -> bool:
+        verdict = right(model, *(tensor.clone() for tensor in lent))
+        lent[-1].add_(1)
+        return verdict
+
+    return answer

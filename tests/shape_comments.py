@@ -7,8 +7,7 @@ import re
 import tokenize
 from unittest import mock
 
-from lessons import cells, lesson, source
-from records import RECORDS
+from lessons import cells, lesson, record, source
 
 from helpers import figures
 
@@ -84,7 +83,7 @@ def false_comments(number):
     names, found = {"_check": check}, {}
     with mock.patch.multiple(figures, **undrawn), contextlib.redirect_stdout(io.StringIO()):
         for cell in cells(lesson(number), "code")[1:]:
-            if cell["id"] in RECORDS[number].not_run_for_shapes:
+            if cell["id"] in record(number).not_run_for_shapes:
                 continue
             tree = Checks(source(cell)).visit(ast.parse(source(cell)))
             code = compile(ast.fix_missing_locations(tree), cell["id"], "exec")

@@ -2,12 +2,37 @@
 
 import pytest
 import torch
-from lessons import answers, assert_right, assert_wrong, run_cells, solutions
-from records import RECORDS
+from lessons import (
+    MINUTES,
+    TIMED,
+    Record,
+    answers,
+    assert_right,
+    assert_wrong,
+    right_then_changed,
+    run_cells,
+    solutions,
+)
 from torch import nn
 from torch.nn import functional as F
 
 from helpers import judge
+
+RECORD = Record(
+    before_solutions=("tools", "parts"),
+    uncompared=["speed"],
+    given={
+        "title": {"25": MINUTES, "30": MINUTES},
+        "projections-text": {"123": "a seed"},
+        "cost-heading": {"60": "how many texts are timed"},
+        "carry": {"121595": "an issue's number"},
+    },
+    not_run_for_shapes={
+        "patients-ab": "its shapes are wrong on purpose",
+        "padding": "one axis name stands for texts of two lengths",
+        "speed": TIMED,
+    },
+)
 
 NAMES = run_cells(2, "tools", "class")
 CausalAttention = NAMES["CausalAttention"]
@@ -642,7 +667,7 @@ def test_a_class_without_forward_is_not_attempted():
 # ------------------------------------------------------------------ the smaller exercises
 @pytest.mark.parametrize("name", answers(2))
 def test_each_printed_solution_is_right(name):
-    names = run_cells(2, *RECORDS[2].before_solutions)
+    names = run_cells(2, *RECORD.before_solutions)
     exec(solutions(2)[name], names)
     assert_right(name, names[answers(2)[name]])
 
@@ -808,3 +833,54 @@ def test_the_models_that_are_lent_have_the_same_weights_each_time():
 def test_right_small_answers_in_other_forms_are_right(exercise, given):
     verdict = judge(exercise, given)
     assert verdict.state == "right", verdict.message
+
+
+# ------------------------------------------------------------------ what each must refuses
+def attending(finish, cut_for_good=False):
+    """A right class but for what `finish` makes of its weights and values."""
+
+    def forward(self, x):
+        queries, keys, values = self.W_query(x), self.W_key(x), self.W_value(x)
+        future = self.mask[: x.shape[1], : x.shape[1]]
+        if cut_for_good:
+            self.mask = future
+        scores = queries @ keys.transpose(1, 2) / keys.shape[-1] ** 0.5
+        weights = scores.masked_fill(future.bool(), float("-inf")).softmax(dim=-1)
+        return finish(self, weights, values)
+
+    return answer(forward)
+
+
+def dropped_the_old_way(self, weights, values):
+    p = self.dropout.p
+    kept = torch.rand_like(weights) >= p if self.training else 1 - p
+    return weights * kept @ values
+
+
+# For each must of an exercise, in order, an answer that it alone refuses: the name of one of the
+# known ones above, or the answer itself.
+REFUSED = {
+    "shape-forecast": [
+        *("input width kept", "all axes turned", "scores by width", "weights by width"),
+        "a value for each word",
+    ],
+    "clinic": [
+        *("A blamed on the transpose", "B blamed on a layer", "C blamed on a layer"),
+        *("D found in order", "E blamed on the transpose"),
+    ],
+    "future-mask": [lambda n: torch.ones(n + 1, n + 1).triu(1), "diagonal blocked"],
+    "causal-attention": [
+        attending(lambda self, weights, values: self.dropout(weights) @ values, cut_for_good=True),
+        *("mask in a parameter", "large inputs scaled down together"),
+        attending(lambda self, weights, values: self.dropout(weights) @ values * len(values) / 3),
+        attending(dropped_the_old_way),
+        *("p is the chance to stay, divided by the other", "survivors divided by p"),
+        *("dropout on the context", "no gradient at all", "scores cut off at one"),
+        *("tokens of zeros skipped", "mask kept from the first call"),
+    ],
+    "peek-test": [
+        right_then_changed(by_prefixes),
+        *("always yes", "last token only"),
+    ],
+    "sdpa-mask": ["mask as it is"],
+}

@@ -5,14 +5,61 @@ import re
 
 import pytest
 import torch
-from lessons import answers, assert_right, assert_wrong, run_cells, solutions
-from records import RECORDS
+from lessons import (
+    COMPUTES_LONG,
+    MINUTES,
+    TIMED,
+    Record,
+    answers,
+    assert_right,
+    assert_wrong,
+    run_cells,
+    solutions,
+)
 
 from helpers import judge
 from helpers.checks import disobeys
 from helpers.checks.hand_built import SLOTS, layout
 
-NAMES = run_cells(3, *RECORDS[3].before_solutions)
+RECORD = Record(
+    before_solutions=(
+        *("tools", "guess", "bits", "slots", "by-slot", "tables", "embed"),
+        *("object-head", "attend"),
+    ),
+    uncompared=["speed"],
+    given={
+        "title": {"30": MINUTES, "40": MINUTES},
+        "softmax-text": {
+            "90": "a question's percentage",
+            "2.7": "the number e, roughly",
+            "3000": "e to the 8th, roughly",
+        },
+        "orders-text": {
+            "120": "orders of five words, in a product",
+            "360": "orders of six words with a pair, in a product",
+        },
+        "hard-text": {"1000": "a gain that the cell sets"},
+        "eight-places-text": {
+            "0.0005": "what the exercise demands",
+            "9.8": "a step of the hint",
+            "0.0004": "what follows from it",
+        },
+        "first-heading": {"0.1": "a guess that is offered"},
+        "missing-after": {"1.25": "a step of a sum, done in words"},
+        "peers-text": dict.fromkeys(("47", "25,685", "56", "85,544"), "quoted, as the text says"),
+    },
+    not_drawn={("layer-two", "2"), ("gains-plot", "0.5")},
+    not_run_for_shapes={
+        "speed": TIMED,
+        "smallest": COMPUTES_LONG,
+        "door": COMPUTES_LONG,
+        "orders": COMPUTES_LONG,
+        "gains-plot": COMPUTES_LONG,
+        "table": "computes for long, on what `orders` has made",
+    },
+)
+
+NAMES = run_cells(3, *RECORD.before_solutions)
 by_slot = NAMES["by_slot"]
 attend = NAMES["attend"]
 D = len(SLOTS)
@@ -743,3 +790,60 @@ TOLD = [
 @pytest.mark.parametrize(("exercise", "answer", "told"), TOLD)
 def test_what_is_told_names_the_place_and_the_number(exercise, answer, told):
     assert told in judge(exercise, answer).message
+
+
+# ------------------------------------------------------------------ what each must refuses
+def eight_changed(part, row, column, value):
+    head = [matrix.clone() for matrix in eight(28.0)]
+    head[part][row, column] = value
+    return head
+
+
+POS0, OBJECT = layout(8).index("pos0"), layout(8).index("object")
+# For each must of an exercise, in order, an answer that it alone refuses: the name of one of the
+# known ones above, or the answer itself.
+REFUSED = {
+    "same-words": [
+        (
+            "he-is? Rock disobeys swap-flight keep-speech",
+            "he-is? Rock swap-flight disobeys keep-speech",
+        ),
+        (ROCKS[0], CROWS[0]),
+        (ROCKS[0], ROCKS[0]),
+        CROWS,
+    ],
+    "previous-word-head": [
+        "huge keys alone",
+        previous(Wq=previous()[0] * 7 / 24),
+        *("a trace in an input slot", "carries another bit", "first looks at the last, turned"),
+    ],
+    "first-row": [{"four words": 0.25, "six words": 0.2}],
+    "layer": ["in place", "scores of zero hidden", "three heads at most"],
+    "flight-head": [
+        flight(Wk=flight()[1] * 1e30),
+        flight(Wq=by_slot(1, question=(0, 2.9))),
+        flight(
+            Wv=torch.cat([flight()[2], by_slot(1, question=(0, 1.0))], dim=1),
+            Wo=torch.cat([flight()[3], by_slot(1, object_attribute_speak=(0, 1.0)).T]),
+        ),
+        "rows of Wo exchanged",
+    ],
+    "parity": ["b1 as a column", "reads the note", "a ramp above zero"],
+    "rounding": [lambda Y: Y.round().flatten(), lambda Y: Y.ceil()],
+    "six-bits": [
+        *({**BITS, "flight": bits} for bits in ((0, 0, 0), (1, 1, 0), (1, 0, 1))),
+        *({**BITS, "speech": bits} for bits in ((0, 1, 1), (1, 0, 1), (1, 1, 0))),
+        {**BITS, "answer": "Crow"},
+    ],
+    "eight-places": [
+        [part * size for part, size in zip(eight(28.0), (1, 1e30, 1, 1), strict=True)],
+        eight(26.8),
+        eight_changed(3, 0, OBJECT, 0.005),
+        [part * size for part, size in zip(eight(28.0), (1, 1, 1.2, 1), strict=True)],
+        eight_changed(0, POS0, 1, 28.0),
+    ],
+    "patch": [
+        {"word": 4, "slot": "object_attribute_fly", "value": -101},
+        {**PATCH, "value": 0.0},
+    ],
+}

@@ -4,10 +4,28 @@ import math
 
 import pytest
 import torch
-from lessons import answers, assert_right, assert_wrong, run_cells, solutions
-from records import RECORDS
+from lessons import (
+    MINUTES,
+    Record,
+    answers,
+    assert_right,
+    assert_wrong,
+    right_then_changed,
+    run_cells,
+    solutions,
+)
 
 from helpers import judge
+
+RECORD = Record(
+    before_solutions=("tools", "vocabulary", "guards", "parts"),
+    given={
+        "title": {"20": MINUTES},
+        "formula-heading": {"10000": "a constant of the sinusoidal formula"},
+    },
+    not_drawn={("formula", "-1")},
+    not_run_for_shapes={"device": "tells one shape, and loads a part of torch for it"},
+)
 
 DenoiserInputs = run_cells(1, "tools", "vocabulary", "batch", "guards", "parts", "class")[
     "DenoiserInputs"
@@ -408,7 +426,7 @@ def test_a_table_that_is_not_returned_is_not_attempted():
 # ------------------------------------------------------------------ the smaller exercises
 @pytest.mark.parametrize("name", answers(1))
 def test_each_printed_solution_is_right(name):
-    names = run_cells(1, *RECORDS[1].before_solutions)
+    names = run_cells(1, *RECORD.before_solutions)
     exec(solutions(1)[name], names)
     assert_right(name, names[answers(1)[name]])
 
@@ -597,3 +615,45 @@ def loop_table(length, d_model, base=10000):
 def test_right_small_answers_in_other_forms_are_right(exercise, given):
     verdict = judge(exercise, given)
     assert verdict.state == "right", verdict.message
+
+
+# ------------------------------------------------------------------ what each must refuses
+class Scaled(DenoiserInputs):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.scale = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, x_t, t):
+        return self.scale * super().forward(x_t, t)
+
+
+# For each must of an exercise, in order, an answer that it alone refuses: the name of one of the
+# known ones above, or the answer itself.
+REFUSED = {
+    "three-shapes": [
+        *("no width", "batch for positions", "no axis for the noise", "widths added"),
+    ],
+    "three-terms": [
+        lambda layers, x_t, t: (
+            2 * layers.token_embed(x_t),
+            layers.position_embed(torch.arange(x_t.shape[1])),
+            layers.noise_embed(t[:, None])[:, None],
+        ),
+        *("IDs for places", "noise without its axis"),
+    ],
+    "denoiser-inputs": [
+        *("a batch of one loses its axis", Scaled, "long texts clamped", "twice in eval mode"),
+        *("detached", "positions kept from the first call", "dtype of t kept"),
+        "positions on the default device",
+    ],
+    "count-parameters": ["no bias"],
+    "noise-axis": [
+        right_then_changed(run_solution("noise-axis")),
+        *("always", "never"),
+    ],
+    "midpoint": ["ends for middles"],
+    "sinusoidal": [
+        lambda length, d_model: loop_table(length + 1, d_model),
+        "cosine first",
+    ],
+}

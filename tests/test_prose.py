@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from lessons import NOTEBOOKS, ROOT, cells, lesson, load, pictures, source
-from records import RECORDS
+from lessons import NOTEBOOKS, ROOT, cells, lesson, load, pictures, record, source
 
+from helpers import LESSONS
 from helpers.project import links
 
 MINUS = "\u2212"
@@ -46,9 +46,9 @@ def told(notebook):
                     yield number, cell["id"], section, line
 
 
-@pytest.mark.parametrize("number", RECORDS)
+@pytest.mark.parametrize("number", LESSONS)
 def test_every_number_in_the_prose_is_printed_or_given(number):
-    notebook, given = lesson(number), RECORDS[number].given
+    notebook, given = lesson(number), record(number).given
     shown = printed(notebook)
     unshown = {
         (cell, found): f"{found} in cell {cell!r}, section {section!r}: {line}"
@@ -58,10 +58,10 @@ def test_every_number_in_the_prose_is_printed_or_given(number):
     excused = {(cell, found) for cell, numbers in given.items() for found in numbers}
     missing = [where for key, where in unshown.items() if key not in excused]
     assert not missing, "\n".join(["no cell prints", *missing])
-    assert sorted(excused - unshown.keys()) == [], "given in tests/records.py without need"
+    assert sorted(excused - unshown.keys()) == [], "given in the lesson's record without need"
 
 
-@pytest.mark.parametrize("number", RECORDS)
+@pytest.mark.parametrize("number", LESSONS)
 def test_every_number_in_an_alt_text_is_drawn(number):
     undrawn = {
         (cell, found)
@@ -69,7 +69,7 @@ def test_every_number_in_an_alt_text_is_drawn(number):
         for found in NUMBER.findall(output["metadata"]["image/png"]["alt"])
         if value(found) not in values("".join(output["data"]["text/plain"]))
     }
-    assert undrawn == RECORDS[number].not_drawn
+    assert undrawn == record(number).not_drawn
 
 
 # ------------------------------------------------------------------ links

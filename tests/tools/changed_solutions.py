@@ -11,17 +11,16 @@ from pathlib import Path
 
 import pytest
 import torch
-from lessons import answers, run_cells, solutions
+from lessons import answers, record, run_cells, solutions
 from mutate import changes
-from records import RECORDS
 
-from helpers import judge
+from helpers import LESSONS, judge
 from helpers.checks.hand_built import SLOTS
 
 
 def verdicts(number):
     """What is told of each changed solution of a lesson, in order."""
-    names, handed_in = run_cells(number, *RECORDS[number].before_solutions), answers(number)
+    names, handed_in = run_cells(number, *record(number).before_solutions), answers(number)
     told = []
     for exercise, solution in solutions(number).items():
         for code in changes(solution, SLOTS if number == 3 else []):
@@ -34,7 +33,7 @@ def verdicts(number):
     return told
 
 
-@pytest.mark.parametrize("number", RECORDS)
+@pytest.mark.parametrize("number", LESSONS)
 def test_they_are_judged_as_before(number):
     """The first run, on helpers that are not changed, stores what the others are held against."""
     before, now = Path(os.environ["VERDICTS"], f"{number}.json"), verdicts(number)

@@ -32,8 +32,9 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 sys.path[:0] = map(str, Path(__file__).resolve().parents[1:3])
-from lessons import answers, run_cells, solutions
-from records import RECORDS
+from lessons import answers, record, run_cells, solutions
+
+from helpers import LESSONS
 
 ASKED = ("right", "told", "pictures", "kept")
 # What sets each state; `enter` enters a context that ends with the process only.
@@ -143,7 +144,7 @@ def everything() -> dict[str, object]:
 
 def right_answers(number: int) -> dict[str, object]:
     """What the printed solutions of a lesson hand in."""
-    before, found = run_cells(number, *RECORDS[number].before_solutions), {}
+    before, found = run_cells(number, *record(number).before_solutions), {}
     for name, code in solutions(number).items():
         names = dict(before)
         exec(code, names)
@@ -205,7 +206,7 @@ def pictures() -> list[str]:
 def run(name: str) -> dict:
     """What is told and drawn in a state, of answers made before it is set and, if they can be
     made then, after."""
-    right = {k: v for number in RECORDS for k, v in right_answers(number).items()}
+    right = {k: v for number in LESSONS for k, v in right_answers(number).items()}
     for module in [m for m in sys.modules if m.partition(".")[0] == "helpers"]:
         del sys.modules[module]
     real = sys.stdout
@@ -220,7 +221,7 @@ def run(name: str) -> dict:
         now = everything()
         changed = sorted(key for key in now if now[key] != at_first[key])
         sys.setrecursionlimit(1000)
-        for number in RECORDS:
+        for number in LESSONS:
             with contextlib.suppress(Exception):
                 again = right_answers(number)
                 verdicts |= {f"{k}, made after": judge(k, v) for k, v in again.items()}
