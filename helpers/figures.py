@@ -41,10 +41,11 @@ CAPTION_WIDTH = 78  # characters
 MAX_WRITTEN = 8  # numbers are written into matrices up to 8 x 8
 SLOT_ROW = 0.31  # inches: a row of the residual stream
 INSIDE = {"in_layout": False}  # what lies inside the axes cannot move them; not to ask saves time
-NEW = "#c8700a"  # the frame around what a layer has written
 
-# Both maps grow steadily lighter or darker, so that they survive greyscale printing,
-# and run between blue and yellow-orange, which color-blind readers tell apart.
+# Both maps grow steadily lighter or darker, so that they survive greyscale printing. That of signed
+# values runs between blue and yellow, which color-blind readers tell apart. The frame around what a
+# layer has written stands out from the ends of the map for weights, in grey too.
+NEW = "#c8700a"
 WEIGHTS = ["#ffffff", "#c9dcec", "#7fb2d5", "#2f7ab5", "#08306b"]
 SIGNED = ["#0b2a5b", "#3f6ea8", "#a9b1ba", "#f0cf78", "#fff3c4"]
 LINES = [("#08306b", "o", "-"), ("#c8700a", "s", "--"), ("#555555", "^", ":")]

@@ -233,7 +233,8 @@ def picture_fault(stored, computed):
         return f"picture size in blocks: stored {old.shape}, computed {new.shape}"
     difference = abs(old - new).max()
     if difference > largest_difference:
-        return f"the picture looks different: a part of it by {difference:.0f} of 255 shades"
+        told = f"the picture looks different: a part of it by {difference:.0f} of 255 shades"
+        return f"{told}. If it should, store it with: python tests/tools/rewrite.py"
     return None
 
 

@@ -344,13 +344,14 @@ SEEN = {
 
 
 @pytest.mark.parametrize("way", SEEN)
-def test_what_is_new_stands_out_from_low_and_high_however_it_is_seen(way, plt_colors):
+def test_frames_stand_out_from_pale_and_dark_cells_however_they_are_seen(way, plt_colors):
     def seen(color):
         linear = np.array(plt_colors.to_rgb(color)) ** 2.2
         return (SEEN[way] @ linear).clip(0, 1) ** (1 / 2.2)
 
     for background in (figures.WEIGHTS[0], figures.WEIGHTS[1], figures.WEIGHTS[-1]):
-        assert np.abs(seen(figures.NEW) - seen(background)).max() > 0.25, background
+        distance = np.abs(seen(figures.NEW) - seen(background)).max()
+        assert distance > 0.25, f"the frame {figures.NEW} is lost on cells of {background}, {way}"
     low, high = seen(figures.SIGNED[0]), seen(figures.SIGNED[-1])
     assert np.abs(high - low).max() > 0.5
 
