@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from helpers.exercises import Exercise, Tally, Verdict
+from helpers.exercises import RIGHT, Exercise, Verdict
 
 __all__ = ["check", "judge", "tally"]
 
@@ -35,7 +35,7 @@ LESSONS: dict[int, tuple[str, list[str]]] = {
         ],
     ),
 }
-_tally = Tally()
+_states: dict[str, str] = {}  # of the exercises checked so far
 
 
 def judge(name: str, answer: Any) -> Verdict:
@@ -64,7 +64,7 @@ def check(name: str, answer: Any) -> None:
     number, its name and the verdict's state; the message follows, indented.
     """
     verdict = judge(name, answer)
-    _tally.record(name, verdict)
+    _states[name] = verdict.state
     numbers = {name: number for lesson in LESSONS for name, number in _numbers(lesson).items()}
     print(f"{numbers[name]} {name}: {verdict.state}")
     for line in verdict.message.splitlines():
@@ -74,11 +74,19 @@ def check(name: str, answer: Any) -> None:
 def tally(lesson: int) -> None:
     """Print how many of a lesson's exercises are right, and which one comes next.
 
+    For example "2 of 6 done; next: 2.3 future-mask".
+
     Raises `KeyError`, naming the lessons that exist, for any other number.
     """
     if lesson not in LESSONS:
         raise KeyError(f"no exercises for lesson {lesson!r}; there are: {[*LESSONS]}")
-    print(_tally.summary(_numbers(lesson)))
+    numbers = _numbers(lesson)
+    still_open = [name for name in numbers if _states.get(name) != RIGHT]
+    done = f"{len(numbers) - len(still_open)} of {len(numbers)} done"
+    if still_open:
+        print(f"{done}; next: {numbers[still_open[0]]} {still_open[0]}")
+    else:
+        print(f"{done}: all of them")
 
 
 def _numbers(lesson: int) -> dict[str, str]:

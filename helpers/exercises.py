@@ -11,7 +11,7 @@ import sys
 import traceback
 import types
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -232,22 +232,3 @@ def _quiet():
                 restore(value)
     if torch.get_default_device() != device:
         torch.set_default_device(device if device.type != "cpu" else None)
-
-
-class Tally:
-    """The verdicts of this run of a lesson, by exercise name."""
-
-    def __init__(self) -> None:
-        self._states: dict[str, str] = {}
-
-    def record(self, name: str, verdict: Verdict) -> None:
-        self._states[name] = verdict.state
-
-    def summary(self, numbers: Mapping[str, str]) -> str:
-        """For example "2 of 5 done; next: 2.3 causal-mask"; `numbers` are those of all exercises
-        that count, by name and in order."""
-        open_ones = [name for name in numbers if self._states.get(name) != RIGHT]
-        done = len(numbers) - len(open_ones)
-        if not open_ones:
-            return f"{done} of {len(numbers)} done: all of them"
-        return f"{done} of {len(numbers)} done; next: {numbers[open_ones[0]]} {open_ones[0]}"

@@ -7,12 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
+from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-# What makes a tensor from nothing, on the default device unless told otherwise.
-MAKERS = {"arange", "empty", "eye", "full", "linspace", "ones", "rand", "randn", "tensor", "zeros"}
 INDEXES = {"index", "index_put", "index_put_"}  # a GPU takes places that are told on the CPU
 
 
@@ -50,56 +47,6 @@ def devices_that_met(run: Callable[..., Any], *args: Any) -> str | None:
     with contextlib.suppress(Exception), Spy():
         run(*args)
     return met[0] if met else None
-
-
-class MakesOnMeta(TorchFunctionMode):
-    """What is made from nothing without `device=` is on meta, unless it has no axes."""
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        kwargs, name = kwargs or {}, getattr(func, "__name__", "")
-        if name in ("triu", "tril") and args and args[0].is_meta:
-            return args[0].clone()  # on meta, torch would load its compiler for these
-        made = func(*args, **kwargs)
-        made_here = name in MAKERS and kwargs.get("device") is None
-        if made_here and made.dim() > 0:
-            return torch.empty_like(made, device="meta")
-        return made
-
-
-def left_behind(model: nn.Module, *inputs: Tensor) -> str | None:
-    """The first operation of a model that meets a tensor which would not move with it, or None.
-
-    What a module holds as a plain attribute and what `forward` makes on the default device is on
-    meta here; model and input stay on the CPU. meta itself does not refuse to be looked up in a
-    table, so a spy looks at each operation.
-    """
-    for part in model.modules():
-        for name, value in vars(part).items():
-            if isinstance(value, Tensor):
-                setattr(part, name, value.to("meta"))
-    with MakesOnMeta():
-        met = devices_that_met(model, *inputs)
-    return f"with model and input on another device, {met}" if met else None
-
-
-def refused_call(run: Callable[..., Any], *args: Any) -> tuple[str, list[Tensor]]:
-    """The name and the tensors of the torch function that stops `run(...)`; of none, "" and []."""
-    refused: list[tuple[str, list[Tensor]]] = []
-
-    class Watches(TorchFunctionMode):
-        def __torch_function__(self, func, types, args=(), kwargs=None):
-            given = [*args, *(kwargs or {}).values()]
-            try:
-                return func(*args, **(kwargs or {}))
-            except Exception:
-                refused.append(
-                    (getattr(func, "__name__", ""), [a for a in given if isinstance(a, Tensor)])
-                )
-                raise
-
-    with contextlib.suppress(Exception), Watches():
-        run(*args)
-    return refused[0] if refused else ("", [])
 
 
 def largest_tensor(run: Callable[..., Any], *args: Any, **kwargs: Any) -> int:

@@ -180,7 +180,10 @@ def assert_told_as_stored(exercise: str, message: str) -> None:
         text = json.dumps(stored, indent=1, sort_keys=True, ensure_ascii=False)
         FINDINGS.write_text(text + "\n", encoding="utf-8")
     known = stored.get(exercise, {}).get(answer)
-    assert message == known, f"a learner was told, as stored:\n{known}\nand is told now:\n{message}"
+    assert message == known, (
+        f"a learner was told, as stored:\n{known}\nand is told now:\n{message}\n"
+        "If that is right, store it with: STORE_FINDINGS=1 pytest tests -n 0"
+    )
 
 
 def right_then_changed(right: Callable[..., bool]) -> Callable[..., bool]:

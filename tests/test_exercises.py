@@ -15,7 +15,7 @@ from states import right_answers, wrong_answers
 
 import helpers
 from helpers.checks import attention, disobeys, inputs
-from helpers.exercises import Exercise, Tally, Verdict, shorten
+from helpers.exercises import Exercise, Verdict, shorten
 from helpers.puzzle import read, rule
 
 
@@ -264,20 +264,22 @@ def test_judging_prints_nothing_and_draws_nothing(exercise, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_tally_counts_and_names_the_next():
-    tally, numbers = Tally(), {"double": "9.1", "treble": "9.2"}
-    assert tally.summary(numbers) == "0 of 2 done; next: 9.1 double"
-    tally.record("double", Verdict("right", ""))
-    tally.record("treble", Verdict("wrong", ""))
-    assert tally.summary(numbers) == "1 of 2 done; next: 9.2 treble"
-    tally.record("treble", Verdict("right", ""))
-    assert tally.summary(numbers) == "2 of 2 done: all of them"
-    tally.record("double", Verdict("wrong", ""))
-    assert tally.summary(numbers) == "1 of 2 done; next: 9.1 double"
+def test_the_tally_counts_and_names_the_next(capsys, monkeypatch):
+    def told(*right, wrong=()):
+        monkeypatch.setattr(helpers, "_states", dict.fromkeys(right, "right"))
+        helpers._states.update(dict.fromkeys(wrong, "wrong"))
+        helpers.tally(2)
+        return capsys.readouterr().out
+
+    assert told() == "0 of 6 done; next: 2.1 shape-forecast\n"
+    assert told("clinic", "peek-test") == "2 of 6 done; next: 2.1 shape-forecast\n"
+    first = "1 of 6 done; next: 2.2 clinic\n"
+    assert told("shape-forecast", "parity", wrong=["clinic"]) == first
+    assert told(*helpers.LESSONS[2][1]) == "6 of 6 done: all of them\n"
 
 
 def test_check_prints_number_verdict_and_message(capsys, monkeypatch):
-    monkeypatch.setattr(helpers, "_tally", Tally())
+    monkeypatch.setattr(helpers, "_states", {})
     assert helpers.check("future-mask", lambda n: None) is None
     assert helpers.check("future-mask", lambda n: torch.ones(n, n).triu(1)) is None
     helpers.tally(2)
@@ -321,7 +323,8 @@ def test_each_question_is_asked_of_some_known_wrong_answer(number):
     messages = [message for told in load(FINDINGS).values() for message in told.values()]
     asked = {message.split("\nAsk yourself: ")[-1] for message in messages}
     for exercise in map(helpers._exercise, helpers.LESSONS[number][1]):
-        assert [d.question for d in exercise.demands if d.question not in asked] == []
+        unasked = [d.question for d in exercise.demands if d.question not in asked]
+        assert unasked == [], f"nothing in findings.json asks these, of {exercise.name}"
 
 
 def test_an_unknown_lesson_names_the_known_ones():

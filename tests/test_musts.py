@@ -24,6 +24,7 @@ def known_answer(tests, exercise, answer):
 @pytest.mark.parametrize(("checks", "name"), EVERY, ids=[name for _, name in EVERY])
 def test_each_must_refuses_an_answer_that_no_other_does(checks, name):
     exercise, tests = helpers._exercise(name), importlib.import_module(f"test_checks_{checks}")
+    assert name in tests.REFUSED, f"no line for it in REFUSED in {tests.__name__}.py"
     musts = [demand for demand in exercise.demands if demand.decides]
     for due, answer in zip(musts, tests.REFUSED[name], strict=True):
         given = known_answer(tests, name, answer)

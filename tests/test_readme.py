@@ -93,8 +93,12 @@ def test_the_run_sheet_answers_with_numbers_that_the_lesson_prints():
         for row in (line.split(" | ") for line in part.splitlines() if line.startswith("| ")):
             unshown = values(" ".join(row[3:4] + row[5:6])) - printed(load(path))
             assert unshown <= set(range(10)), f"the lesson does not print {unshown}: {row}"
+
+
+def test_the_day_before_says_how_many_exercises_each_lesson_has():
     counts = re.findall(r'"0 of (\d+)', WORKSHOP)
-    assert counts == [str(len(answers(number))) for number in LESSONS]
+    right = [str(len(answers(number))) for number in LESSONS]
+    assert counts == right, 'WORKSHOP.md, "The day before": what the last line of each lesson says'
 
 
 def test_the_readmes_table_says_what_each_lesson_says():

@@ -6,8 +6,9 @@ from unittest import mock
 import pytest
 import torch
 
+from helpers.checks.devices import MakesOnMeta
 from helpers.shapes import Trace, agree, show, show_entries
-from helpers.spies import MakesOnMeta, devices_that_met, largest_tensor
+from helpers.spies import devices_that_met, largest_tensor
 
 
 def printed(capsys):

@@ -24,13 +24,14 @@ from helpers.checks.common import (
     no_dictionary,
     no_module_class,
     other_parameter,
+    refused_call,
     seed,
     shape_exercise,
     with_known_weights,
 )
+from helpers.checks.devices import left_behind
 from helpers.exercises import Exercise, describe, is_blank, once, stops
 from helpers.shapes import by
-from helpers.spies import left_behind, refused_call
 
 BATCH, TOKENS, D_IN, D_OUT, CONTEXT = 3, 5, 4, 2, 8
 PROJECTIONS = "W_query", "W_key", "W_value"

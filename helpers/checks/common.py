@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from helpers.exercises import Exercise, is_blank
 from helpers.shapes import by
@@ -96,3 +98,23 @@ def _demand_shape(exercise: Exercise, name: str, shape: tuple[int, ...], questio
     def shape_is_right(answer: dict) -> str | None:
         given = tuple(answer[name])
         return None if given == shape else f"{name!r} does not come out as {by(given)}"
+
+
+def refused_call(run: Callable[..., Any], *args: Any) -> tuple[str, list[Tensor]]:
+    """The name and the tensors of the torch function that stops `run(...)`; of none, "" and []."""
+    refused: list[tuple[str, list[Tensor]]] = []
+
+    class Watches(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            given = [*args, *(kwargs or {}).values()]
+            try:
+                return func(*args, **(kwargs or {}))
+            except Exception:
+                refused.append(
+                    (getattr(func, "__name__", ""), [a for a in given if isinstance(a, Tensor)])
+                )
+                raise
+
+    with contextlib.suppress(Exception), Watches():
+        run(*args)
+    return refused[0] if refused else ("", [])

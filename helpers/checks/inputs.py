@@ -25,9 +25,9 @@ from helpers.checks.common import (
     shape_exercise,
     with_known_weights,
 )
+from helpers.checks.devices import left_behind
 from helpers.exercises import Exercise, describe, stops
 from helpers.shapes import by
-from helpers.spies import left_behind
 
 BATCH, LENGTH, VOCAB, MAX_LENGTH, D_MODEL, PAD = 3, 5, 11, 7, 8, 0
 LAYERS = "token_embed", "position_embed", "noise_embed"
