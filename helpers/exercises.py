@@ -205,7 +205,7 @@ def _quiet():
     import numpy
     import torch
 
-    device, elsewhere = torch.get_default_device(), torch.empty(0).device.type != "cpu"
+    device = torch.empty(0).device  # torch 2.8 cannot say which is the default once it was reset
     kept = [
         (torch.set_default_dtype, torch.get_default_dtype()),
         (torch.set_num_threads, torch.get_num_threads()),
@@ -213,7 +213,7 @@ def _quiet():
         (numpy.random.set_state, numpy.random.get_state()),
     ]
     with (
-        torch.device("cpu") if elsewhere else contextlib.nullcontext(),
+        torch.device("cpu") if device.type != "cpu" else contextlib.nullcontext(),
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
         warnings.catch_warnings(),
@@ -230,5 +230,5 @@ def _quiet():
         finally:
             for restore, value in kept:
                 restore(value)
-    if torch.get_default_device() != device:
+    if torch.empty(0).device != device:
         torch.set_default_device(device if device.type != "cpu" else None)

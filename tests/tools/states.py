@@ -117,7 +117,7 @@ def everything() -> dict[str, object]:
 
     return {
         "dtype": torch.get_default_dtype(),
-        "device": torch.get_default_device(),
+        "device": torch.empty(0).device,
         "threads": torch.get_num_threads(),
         "gradients": (torch.is_grad_enabled(), torch.is_inference_mode_enabled()),
         "autocast": torch.is_autocast_enabled("cpu"),
