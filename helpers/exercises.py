@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import dis
 import functools
 import io
+import linecache
 import random
 import re
 import sys
 import traceback
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 NOT_ATTEMPTED, WRONG, RIGHT = "not attempted", "wrong", "right"
 CRASHED = "Read the error: in which of your lines does it stop, and what was expected there?"
-LONGEST_TEXT = 150  # characters of an error or a finding
+NOT_RETURNED = "Which line hands the result back to whoever called? Is there a `return`?"
+PRINTED = "Can anybody compute with what is printed? Which word hands a result back?"
+# The steps of a function that returns a constant.
+IDLE = {"RESUME", "NOP", "LOAD_CONST", "LOAD_GLOBAL", "RETURN_CONST", "RETURN_VALUE"}
+LONGEST_TEXT = 250  # characters of a finding
+LONGEST_ERROR, LONGEST_LINE = 150, 60  # of an error, and of a line that is quoted
 
 Probe = Callable[[Any], "str | None"]
 _kept: dict[tuple, Any] = {}
@@ -97,9 +104,12 @@ class Exercise:
         if isinstance(answer, types.FunctionType):
             answer = _noting(answer, returned)
         _kept.clear()
-        with _quiet():
-            if self._is_untouched(answer):
+        with _quiet() as printed:
+            blank, written = self._first_try(answer)
+            if blank and not written:
                 return Verdict(NOT_ATTEMPTED, "nothing is filled in yet")
+            if blank:
+                return Verdict(WRONG, _nothing_returned(answer, printed.getvalue()))
             found = functools.cache(lambda demand: self._found(demand, answer, returned))
             if not any(found(demand) for demand in self.demands if demand.decides):
                 return Verdict(RIGHT, self.why)
@@ -127,16 +137,20 @@ class Exercise:
         question = f"The exercise wants {self.wanted}: where does yours differ?"
         return f"you {yours}, and the checker stops with {describe(error)}", question
 
-    def _is_untouched(self, answer: Any) -> bool:
+    def _first_try(self, answer: Any) -> tuple[bool, bool]:
+        """Whether an answer, or what it returns, is blank, and whether code was written for it."""
         try:
-            return is_blank(answer) or is_blank(self.attempt(answer))
+            blank = is_blank(answer) or is_blank(self.attempt(answer))
+            return blank, not _does_nothing(answer)
         except NotImplementedError as error:
             # torch raises the same class when an operation lacks a kernel.
-            return not re.search("not implemented for|Could not run|no data", describe(error))
+            return not re.search(
+                "not implemented for|Could not run|no data", describe(error)
+            ), False
         except KeyboardInterrupt:
             raise
         except BaseException:
-            return False
+            return False, True
 
 
 def is_blank(value: Any) -> bool:
@@ -146,6 +160,24 @@ def is_blank(value: Any) -> bool:
     if isinstance(value, dict):
         return all(map(is_blank, value.values()))
     return isinstance(value, list | tuple) and all(map(is_blank, value))
+
+
+def _does_nothing(answer: Any) -> bool:
+    """Whether no function in an answer does more than to return a constant."""
+    own = vars(answer).values() if isinstance(answer, type) else [getattr(answer, "__wrapped__", 0)]
+    return all(
+        {step.opname for step in dis.get_instructions(function)} <= IDLE
+        for function in own
+        if isinstance(function, types.FunctionType)
+    )
+
+
+def _nothing_returned(answer: Any, printed: str) -> str:
+    """What to tell of code that does something and returns nothing."""
+    name = "forward" if isinstance(answer, type) else answer.__name__
+    if printed.strip():
+        return f"{name} prints, and returns None\nAsk yourself: {PRINTED}"
+    return f"{name} returns None\nAsk yourself: {NOT_RETURNED}"
 
 
 def _noting(function: Callable, returned: list) -> Callable:
@@ -159,16 +191,31 @@ def _noting(function: Callable, returned: list) -> Callable:
     return call
 
 
+def _learners_frames(error: BaseException) -> list[tuple[types.FrameType, int]]:
+    """The frames of the learner's code in which the error was raised, each with its line."""
+    ours = {"helpers", "numpy", "torch", *sys.stdlib_module_names}
+    return [
+        (frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__", "").split(".")[0] not in ours
+    ]
+
+
 def in_learners_code(error: BaseException) -> bool:
     """Whether a line of the learner's had a part in it when the error was raised."""
-    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
-    modules = {frame.f_globals.get("__name__", "").split(".")[0] for frame in frames}
-    return not modules <= {"helpers", "numpy", "torch", *sys.stdlib_module_names}
+    return bool(_learners_frames(error))
 
 
 def stops(error: BaseException) -> str:
-    who = "your code" if in_learners_code(error) else "using it"
-    return f"{who} stops with {describe(error)}"
+    """Where the learner's code stops, and with what: the last line of the cell that was called."""
+    frames = _learners_frames(error)
+    if not frames:
+        return f"using it stops with {describe(error)}"
+    cell = frames[0][0].f_code.co_filename
+    line = [number for frame, number in frames if frame.f_code.co_filename == cell][-1]
+    text = linecache.getline(cell, line).strip()
+    where = f"line {line}, `{shorten(text, LONGEST_LINE)}`," if text else f"line {line}"
+    return f"your code stops in {where} with {describe(error)}"
 
 
 def in_words(value: Any) -> str:
@@ -193,15 +240,16 @@ def describe(error: BaseException) -> str:
         lines = str(error).splitlines() or [""]
     except Exception:
         lines = [""]
-    return shorten(f"{type(error).__name__}: {lines[0]}".removesuffix(": "))
+    return shorten(f"{type(error).__name__}: {lines[0]}".removesuffix(": "), LONGEST_ERROR)
 
 
-def shorten(text: str) -> str:
-    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 2] + " …"
+def shorten(text: str, longest: int = LONGEST_TEXT) -> str:
+    return text if len(text) <= longest else text[: longest - 2] + " …"
 
 
 @contextlib.contextmanager
-def _quiet():
+def _quiet() -> Iterator[io.StringIO]:
+    """The conditions under which an answer runs; gives what it prints."""
     import numpy
     import torch
 
@@ -214,7 +262,7 @@ def _quiet():
     ]
     with (
         torch.device("cpu") if device.type != "cpu" else contextlib.nullcontext(),
-        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stdout(io.StringIO()) as printed,
         contextlib.redirect_stderr(io.StringIO()),
         warnings.catch_warnings(),
         torch.random.fork_rng(devices=[]),
@@ -226,7 +274,7 @@ def _quiet():
         torch.set_default_dtype(torch.float32)
         torch.set_num_threads(1)  # many small products: more threads only wait for each other
         try:
-            yield
+            yield printed
         finally:
             for restore, value in kept:
                 restore(value)

@@ -170,9 +170,10 @@ def assert_wrong(exercise: str, answer: object, question: str) -> None:
 
 def assert_told_as_stored(exercise: str, message: str) -> None:
     """Compare what a learner is told with `findings.json`, where it stands by exercise and by the
-    answer's name in the running test, without the words of torch's own errors. With the variable
-    STORE_FINDINGS set, what is told now is stored."""
+    answer's name in the running test, without the words of torch's own errors and the line that
+    stops. With the variable STORE_FINDINGS set, what is told now is stored."""
     message = re.sub(r"(\w+Error): .*", r"\1", message)
+    message = re.sub(r" in line \d+(, `.*?`,)?", "", message)
     (answer,) = re.findall(r"\[(.*)\] \(call\)$", os.environ["PYTEST_CURRENT_TEST"])
     stored = load(FINDINGS)
     if "STORE_FINDINGS" in os.environ:

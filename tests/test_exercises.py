@@ -2,7 +2,9 @@
 
 import functools
 import importlib
+import linecache
 import random
+import re
 import sys
 import warnings
 from dataclasses import FrozenInstanceError
@@ -50,6 +52,58 @@ def stub_raising(x):
 )
 def test_an_untouched_stub_is_not_attempted(exercise, answer):
     assert exercise.judge(answer).state == "not attempted"
+
+
+def returns_nothing(x):
+    y = x + x  # noqa: F841
+
+
+def prints(x):
+    print(x + x)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (
+            returns_nothing,
+            "returns_nothing returns None\nAsk yourself: Which line hands the result",
+        ),
+        (prints, "prints prints, and returns None\nAsk yourself: Can anybody compute with what"),
+        (lambda x: (None, [None]) if x else 0, "<lambda> returns None"),
+    ],
+)
+def test_work_without_a_result_is_told_as_such(exercise, answer, told):
+    verdict = exercise.judge(answer)
+    assert verdict.state == "wrong"
+    assert verdict.message.startswith(told)
+
+
+CELL = """def answer(x):
+    if x < 2:
+        return x
+    return helper(x)
+
+
+def helper(x):
+    return 1 / (x - x)
+"""
+
+
+def test_the_line_of_the_cell_that_stops_is_told(monkeypatch):
+    monkeypatch.setitem(linecache.cache, "cell", (len(CELL), None, CELL.splitlines(True), "cell"))
+    names = {"__name__": "__main__"}
+    exec(compile(CELL, "cell", "exec"), names)
+    told = helpers.judge("future-mask", names["answer"]).message
+    assert told.startswith(
+        "your code stops in line 8, `return 1 / (x - x)`, with ZeroDivisionError"
+    )
+    exec(compile("def helper(x):\n    raise ValueError('elsewhere')", "another", "exec"), names)
+    told = helpers.judge("future-mask", names["answer"]).message
+    assert told.startswith("your code stops in line 4, `return helper(x)`, with ValueError")
+    exec(compile("def answer(x):\n    return x[0]", "unknown", "exec"), names)
+    told = helpers.judge("future-mask", names["answer"]).message
+    assert told.startswith("your code stops in line 2 with TypeError")
 
 
 def test_a_right_answer_is_told_why_it_matters(exercise):
@@ -101,8 +155,8 @@ def test_an_answer_within_itself_is_wrong_and_long_findings_are_cut(exercise):
     endless.append(endless)
     assert exercise.judge(endless).state == "wrong"
     assert len(exercise.judge(lambda x: "y" * 10_000).message) < 400
-    assert shorten("y" * 150) == "y" * 150
-    assert shorten("y" * 151) == "y" * 148 + " …"
+    assert shorten("y" * 250) == "y" * 250
+    assert shorten("y" * 251) == "y" * 248 + " …"
 
 
 def test_an_answer_runs_under_the_same_conditions_everywhere(exercise):
@@ -230,7 +284,10 @@ def makes_rows_that_do_not_fit(n):
 
 def test_an_error_within_torch_is_told_as_the_learners_when_their_line_called_it():
     message = helpers.judge("future-mask", makes_rows_that_do_not_fit).message
-    assert message.startswith("your code stops with RuntimeError: ")
+    line = "return torch.ones(n) @ torch.ones(n + 1)"
+    assert re.match(
+        rf"your code stops in line \d+, `{re.escape(line)}`, with RuntimeError: ", message
+    )
 
 
 class NoAttributes(torch.nn.Module):
