@@ -156,19 +156,19 @@ THEIRS = {
 @pytest.mark.parametrize("steps", THEIRS.values(), ids=THEIRS)
 def test_a_learners_clone_stays_where_it_is(git_home, request, steps):
     published = publish(git_home, "old")
-    work = git_home / "work"
+    desk = git_home / "desk"
     if " a copy" in f" {request.node.callspec.id}":
-        run_setup(git_home, work)
+        run_setup(git_home, desk)
     else:
-        git(git_home, "clone", "-q", published.as_uri(), work / NAME)
-    (work / NAME / "helpers/note.py").write_text('NOTE = "mine"\n', encoding="utf-8")
+        git(git_home, "clone", "-q", published.as_uri(), desk / NAME)
+    (desk / NAME / "helpers/note.py").write_text('NOTE = "mine"\n', encoding="utf-8")
     for step in steps:
-        git(git_home, "-C", work / NAME, *step.split())
-    before = state(git_home, work / NAME)
+        git(git_home, "-C", desk / NAME, *step.split())
+    before = state(git_home, desk / NAME)
     publish(git_home, "new")
-    run = run_setup(git_home, work, READ_NOTE)
+    run = run_setup(git_home, desk, READ_NOTE)
     assert run.stdout.splitlines() == ["Setup done.", "mine"], run.stderr
-    assert state(git_home, work / NAME) == before
+    assert state(git_home, desk / NAME) == before
 
 
 def state(home, repository):
@@ -202,15 +202,15 @@ def test_neither_variables_nor_hooks_of_git_reach_another_repository(git_home):
 
 @pytest.mark.parametrize("place", [f"{NAME}-1.2", f"../{NAME}-main"])
 def test_an_unpacked_archive_below_or_beside_is_used_as_it_is(git_home, place):
-    work = git_home / "work"
-    git(git_home, "init", "-q", work)
-    put_helpers(work / place, "archive")
-    before = state(git_home, work)
+    desk = git_home / "desk"
+    git(git_home, "init", "-q", desk)
+    put_helpers(desk / place, "archive")
+    before = state(git_home, desk)
     publish(git_home, "new")
-    run = run_setup(git_home, work, READ_NOTE)
+    run = run_setup(git_home, desk, READ_NOTE)
     assert run.stdout.splitlines() == ["Setup done.", "archive"], run.stderr
-    assert state(git_home, work) == before
-    assert not list((work / place).rglob(".git"))
+    assert state(git_home, desk) == before
+    assert not list((desk / place).rglob(".git"))
 
 
 def test_a_copy_of_an_earlier_version_is_recognized(git_home):
@@ -242,10 +242,10 @@ def test_without_network_or_git_one_sentence_says_what_to_do(git_home, repositor
 
 def test_what_is_in_the_way_of_the_copy_is_left_alone_and_named(git_home):
     publish(git_home, "old")
-    mine = git_home / "work" / NAME / "mine.txt"
+    mine = git_home / "desk" / NAME / "mine.txt"
     mine.parent.mkdir(parents=True)
     mine.write_text("mine", encoding="utf-8")
-    run = run_setup(git_home, git_home / "work")
+    run = run_setup(git_home, git_home / "desk")
     assert f"'{NAME}' already exists and is not an empty directory" in run.stderr
     assert [*mine.parent.iterdir()] == [mine]
 
@@ -263,9 +263,9 @@ LOADED = "import sys, types; sys.modules['helpers'] = types.ModuleType('helpers'
 PACKAGE = "import sys; sys.path.insert(0, '../lib'); import helpers.links"
 # Where another module stands, what is done with it before the setup, what is named as replaced.
 OTHERS = {
-    "a file": ({"work/helpers.py": FOREIGN}, "", "work/helpers.py"),
-    "a package": ({"work/helpers/__init__.py": FOREIGN}, "", "work/helpers/__init__.py"),
-    "a folder": ({"work/helpers/links.py": FOREIGN}, "", "work/helpers"),
+    "a file": ({"desk/helpers.py": FOREIGN}, "", "desk/helpers.py"),
+    "a package": ({"desk/helpers/__init__.py": FOREIGN}, "", "desk/helpers/__init__.py"),
+    "a folder": ({"desk/helpers/links.py": FOREIGN}, "", "desk/helpers"),
     "above": ({"helpers/__init__.py": FOREIGN, "helpers/links.py": FOREIGN}, "", None),
     "installed": ({"site/helpers/__init__.py": FOREIGN}, "", "site/helpers/__init__.py"),
     "imported": (
@@ -282,7 +282,7 @@ def test_the_lessons_helpers_take_the_place_of_others_and_say_so(tmp_path, files
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    ours = put_helpers(tmp_path / "work" / NAME)
+    ours = put_helpers(tmp_path / "desk" / NAME)
     then = f"{READ_NOTE}; import helpers.links; print(helpers.links.main)"
     more = {"PATH": "", "PYTHONPATH": str(tmp_path / "site")}
     done, note, place = run_setup(
@@ -293,7 +293,7 @@ def test_the_lessons_helpers_take_the_place_of_others_and_say_so(tmp_path, files
     if named is None:
         assert done == "Setup done."
     else:
-        told = done.replace("\\", "/").replace("/work/../", "/")
+        told = done.replace("\\", "/").replace("/desk/../", "/")
         assert told.startswith("Setup done. The lesson's helpers take the place of ")
         assert told.endswith(f"{named}.")
 
@@ -308,8 +308,8 @@ class Finder:
         if name == "helpers":
             return importlib.machinery.PathFinder.find_spec(name, ["../lib"])
 sys.meta_path.insert(0, Finder)"""
-    work = put_helpers(tmp_path / "work" / NAME).parent
-    run = run_setup(tmp_path, work, first=first, PATH="")
+    desk = put_helpers(tmp_path / "desk" / NAME).parent
+    run = run_setup(tmp_path, desk, first=first, PATH="")
     assert "helpers.py hides the lesson's helpers: uninstall it" in run.stderr.splitlines()[-1]
     assert run.stdout == ""
 
@@ -318,7 +318,7 @@ def test_run_again_late_it_keeps_what_is_in_use(tmp_path):
     """After a learner has used the helpers, gone elsewhere and put own things on the path."""
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib/helpers.py").write_text(FOREIGN, encoding="utf-8")
-    ours = put_helpers(tmp_path / "work" / NAME)
+    ours = put_helpers(tmp_path / "desk" / NAME)
     then = f"""
 import helpers, os
 mine, length = helpers, len(sys.path)
