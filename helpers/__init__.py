@@ -7,9 +7,10 @@ answers when one of them is handed in, and nothing of the other lessons.
 from __future__ import annotations
 
 import importlib
+import textwrap
 from typing import Any
 
-from helpers.exercises import RIGHT, Exercise, Verdict
+from helpers.exercises import NOT_ATTEMPTED, RIGHT, WRONG, Exercise, Verdict
 
 __all__ = ["check", "judge", "tally"]
 
@@ -35,6 +36,8 @@ LESSONS: dict[int, tuple[str, list[str]]] = {
         ],
     ),
 }
+SIGNS = {RIGHT: "✓", WRONG: "✗", NOT_ATTEMPTED: "○"}
+WIDTH = 80  # characters of a line
 _states: dict[str, str] = {}  # of the exercises checked so far
 
 
@@ -60,33 +63,48 @@ def judge(name: str, answer: Any) -> Verdict:
 def check(name: str, answer: Any) -> None:
     """Print the verdict on an answer, in a notebook, and keep it for the lesson's tally.
 
-    Takes what `judge` takes and raises what it raises. The first line printed is the exercise's
-    number, its name and the verdict's state; the message follows, indented.
+    Takes what `judge` takes and raises what it raises. The first line printed is a sign, the
+    exercise's number, its name and the verdict's state. Below it, indented and wrapped, stands the
+    message, its question set apart; below a right answer, how far the lesson's exercises are.
     """
     verdict = judge(name, answer)
     _states[name] = verdict.state
-    numbers = {name: number for lesson in LESSONS for name, number in _numbers(lesson).items()}
-    print(f"{numbers[name]} {name}: {verdict.state}")
-    for line in verdict.message.splitlines():
-        print(f"    {line}")
+    lesson = next(lesson for lesson in LESSONS if name in LESSONS[lesson][1])
+    print(f"{SIGNS[verdict.state]} {_numbers(lesson)[name]} {name}: {verdict.state}")
+    finding, *asked = verdict.message.splitlines()
+    print(_wrapped(finding))
+    for question in asked:
+        print()
+        print(_wrapped(question))
+    if verdict.state == RIGHT:
+        print(f"    {_progress(lesson)}")
 
 
 def tally(lesson: int) -> None:
     """Print how many of a lesson's exercises are right, and which one comes next.
 
-    For example "2 of 6 done; next: 2.3 future-mask".
-
-    Raises `KeyError`, naming the lessons that exist, for any other number.
+    For example "✓✗○○○○ 1 of 6 done; next: 2.2 clinic". Raises `KeyError`, naming the lessons that
+    exist, for any other number.
     """
     if lesson not in LESSONS:
         raise KeyError(f"no exercises for lesson {lesson!r}; there are: {[*LESSONS]}")
+    print(_progress(lesson))
+
+
+def _progress(lesson: int) -> str:
     numbers = _numbers(lesson)
-    still_open = [name for name in numbers if _states.get(name) != RIGHT]
+    states = {name: _states.get(name, NOT_ATTEMPTED) for name in numbers}
+    signs = "".join(SIGNS[state] for state in states.values())
+    still_open = [name for name, state in states.items() if state != RIGHT]
+    if not still_open:
+        return f"{signs} all {len(numbers)} done: the lesson's exercises are yours"
     done = f"{len(numbers) - len(still_open)} of {len(numbers)} done"
-    if still_open:
-        print(f"{done}; next: {numbers[still_open[0]]} {still_open[0]}")
-    else:
-        print(f"{done}: all of them")
+    return f"{signs} {done}; next: {numbers[still_open[0]]} {still_open[0]}"
+
+
+def _wrapped(text: str) -> str:
+    wrapper = textwrap.TextWrapper(WIDTH, "    ", "    ", break_on_hyphens=False)
+    return wrapper.fill(text)
 
 
 def _numbers(lesson: int) -> dict[str, str]:

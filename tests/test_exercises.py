@@ -328,22 +328,37 @@ def test_the_tally_counts_and_names_the_next(capsys, monkeypatch):
         helpers.tally(2)
         return capsys.readouterr().out
 
-    assert told() == "0 of 6 done; next: 2.1 shape-forecast\n"
-    assert told("clinic", "peek-test") == "2 of 6 done; next: 2.1 shape-forecast\n"
-    first = "1 of 6 done; next: 2.2 clinic\n"
+    assert told() == "○○○○○○ 0 of 6 done; next: 2.1 shape-forecast\n"
+    assert told("clinic", "peek-test") == "○✓○○✓○ 2 of 6 done; next: 2.1 shape-forecast\n"
+    first = "✓✗○○○○ 1 of 6 done; next: 2.2 clinic\n"
     assert told("shape-forecast", "parity", wrong=["clinic"]) == first
-    assert told(*helpers.LESSONS[2][1]) == "6 of 6 done: all of them\n"
+    assert told(*helpers.LESSONS[2][1]).startswith("✓✓✓✓✓✓ all 6 done: ")
 
 
-def test_check_prints_number_verdict_and_message(capsys, monkeypatch):
+def test_check_prints_sign_number_verdict_message_and_progress(capsys, monkeypatch):
     monkeypatch.setattr(helpers, "_states", {})
-    assert helpers.check("future-mask", lambda n: None) is None
-    assert helpers.check("future-mask", lambda n: torch.ones(n, n).triu(1)) is None
-    helpers.tally(2)
+    for answer in (None, lambda n: torch.ones(n, n).triu(0), lambda n: torch.ones(n, n).triu(1)):
+        assert helpers.check("future-mask", answer) is None
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "2.3 future-mask: not attempted"
-    assert lines[2] == "2.3 future-mask: right"
-    assert lines[-1].startswith("1 of 6 done; next: 2.1 ")
+    assert lines == [
+        "○ 2.3 future-mask: not attempted",
+        "    nothing is filled in yet",
+        "✗ 2.3 future-mask: wrong",
+        "    5 of 5 tokens are hidden from themselves",
+        "",
+        "    Ask yourself: May a token look at itself? Where in the matrix does it do so?",
+        "✓ 2.3 future-mask: right",
+        "    Ones mark exactly the future, for any length: that is all a causal mask",
+        "    says.",
+        "    ○○✓○○○ 1 of 6 done; next: 2.1 shape-forecast",
+    ]
+
+
+def test_long_messages_are_wrapped_at_words(capsys):
+    helpers.check("denoiser-inputs", lambda x: "y" * 70 + " " + "z" * 70)
+    told = capsys.readouterr().out.splitlines()
+    assert max(map(len, told)) <= helpers.WIDTH
+    assert all(line.startswith("    ") for line in told[1:] if line)
 
 
 @pytest.mark.parametrize("door", [helpers.check, helpers.judge])

@@ -196,7 +196,7 @@ def test_untouched_exercises_say_so_and_the_last_cell_keeps_the_tally(number):
             text = "".join(cell["outputs"][0]["text"])
             assert f"{name}: {NOT_ATTEMPTED}" in text, name
     last = "".join(code[-1]["outputs"][0]["text"])
-    assert last.startswith(f"0 of {len(names)} done; next: {number}.1 ")
+    assert last.startswith(f"{len(names) * '○'} 0 of {len(names)} done; next: {number}.1 ")
 
 
 @pytest.mark.parametrize("number", LESSONS)

@@ -319,10 +319,10 @@ def values_are_used(answer: type[nn.Module]) -> str | None:
 @causal_attention.hint("What else happens to the weighted sum of the values before you return it?")
 def values_are_only_weighted(answer: type[nn.Module]) -> str | None:
     model, x = _build(answer), _texts()
-    once = model(x)
+    before = model(x)
     with torch.no_grad():
         model.W_value.weight.mul_(2)
-    odd = differs(model(x), 2 * once)
+    odd = differs(model(x), 2 * before)
     return "with W_value twice as large, the output is not twice as large" if odd else None
 
 
