@@ -154,7 +154,7 @@ def test_run_all_in_jupyterlab(path, jupyterlab, driver):
     wait_for("the last cell", lambda: has_run(driver.execute_script(PAGE), count))
     page = driver.execute_script(PAGE)
     assert page["bad"] == []
-    assert re.match(r"0 of \d+ done; next: ", page["last"])
+    assert re.match(r"○+ 0 of \d+ done; next: ", page["last"])
     alts = [output["metadata"]["image/png"]["alt"] for _, output in pictures(load(path))]
     assert len(page["figures"]) == len(alts)
     for figure, alt in zip(page["figures"], alts, strict=True):
