@@ -25,7 +25,7 @@ DISOBEYS = "disobeys"
 QUESTION = "he-is?"
 WORDS = (*OBJECTS, *FLIGHT, *SPEECH, DISOBEYS, QUESTION)
 MAX_WORDS = 6
-LIKELY = 0.4  # how alike a word must be to be suggested, from 0 to 1
+LIKELY = 0.7  # how alike a word must be to be suggested, from 0 to 1
 
 
 def rule(words: Sequence[str]) -> str:
@@ -116,6 +116,7 @@ def _advice(word: str) -> str:
         return difflib.SequenceMatcher(None, word.lower(), known.lower()).ratio()
 
     nearest = max(WORDS, key=likeness)
-    if likeness(nearest) > LIKELY:
+    # "obeys" is much like "disobeys", and is its opposite: a slip seldom hits the first letter.
+    if likeness(nearest) > LIKELY and word[0].lower() == nearest[0].lower():
         return f"did you mean {nearest!r}?"
     return f"the words are {', '.join(WORDS)}"
