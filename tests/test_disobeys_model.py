@@ -1,5 +1,6 @@
 """Lesson 3's transformer, beyond what the lesson itself shows."""
 
+import re
 from itertools import permutations, product
 
 import pytest
@@ -35,6 +36,23 @@ def test_the_checkers_model_answers_every_sentence():
         X = hand_built.embed(words)
         X1 = hand_built.add(X, hand_built.OBJECT_HEAD, hand_built.PREVIOUS_HEAD)
         assert hand_built.read_out(X1, words) == OBJECTS[rule(words)], words
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"pos1": 24.0},
+        {"pos1": (6, 24.0)},
+        {"pos1": (0, "x")},
+        {"pos1": (0,)},
+        {"pos6": (0, 24.0)},
+    ],
+)
+def test_an_entry_that_does_not_fit_is_told_with_what_does(names, entry):
+    ((slot, value),) = entry.items()
+    told = r": write slot=\(column, value\), column below 6, slot one of .* pos5, "
+    with pytest.raises(ValueError, match=f"{slot}={re.escape(repr(value))}{told}"):
+        names["by_slot"](6, **entry)
 
 
 def test_a_batch_gives_each_sentence_what_it_gets_alone(names):
