@@ -15,6 +15,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import io
+import reprlib
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -71,7 +72,7 @@ def heat_map(
     weights from 0 up. `alt` says
     what the picture shows. Raises `ValueError` when labels or masks do not fit.
     """
-    matrices = {title: _plain(matrix) for title, matrix in matrices.items()}
+    matrices = _by_name("heat_map", matrices)
     blocked = {title: _plain(mask) for title, mask in (blocked or {}).items()}
     for title, matrix in matrices.items():
         if tuple(matrix.shape) != (len(rows), len(columns)):
@@ -210,7 +211,7 @@ def line_plot(
     of another length, or when there are more lines than styles.
     """
     x = _plain(x).tolist()
-    lines = {label: _plain(values).tolist() for label, values in lines.items()}
+    lines = {label: values.tolist() for label, values in _by_name("line_plot", lines).items()}
     for label, values in lines.items():
         if len(values) != len(x):
             raise ValueError(f"{label!r} has {len(values)} values, x has {len(x)}")
@@ -231,10 +232,20 @@ def line_plot(
         ax.figure.legend(fontsize=12, loc="outside lower center")
 
 
+def _by_name(tool: str, drawn: Mapping[str, Any]) -> dict[str, Tensor]:
+    if not isinstance(drawn, Mapping) or not drawn:
+        raise ValueError(f"{tool} draws by name: give a dict, as in {{'weights': weights}}")
+    return {name: _plain(values) for name, values in drawn.items()}
+
+
 def _plain(values: Tensor | Sequence[float]) -> Tensor:
     """Numbers as a tensor that matplotlib can draw: on the CPU, without a gradient."""
     if not isinstance(values, Tensor):
-        return torch.tensor(values, dtype=torch.float64, device="cpu")
+        try:
+            return torch.tensor(values, dtype=torch.float64, device="cpu")
+        except (TypeError, ValueError):
+            told = reprlib.repr(values)
+            raise ValueError(f"{told} cannot be drawn: give numbers, in rows alike") from None
     if values.is_meta:
         raise ValueError("a tensor on the meta device holds no numbers to draw")
     values = values.detach().cpu()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,41 +14,51 @@ ROUNDING = 1e-5  # of the largest number compared; a float32 has seven digits
 class Trace:
     """Prints one row for each tensor and compares its shape with the promised axes.
 
-    Sizes are given once, by axis name: `Trace(batch=3, tokens=5, d_in=4, d_out=2)`.
+    Sizes are given once, by axis name: `Trace(batch=3, tokens=5, d_in=4, d_out=2)`. Raises
+    `ValueError` for what is no size.
     """
 
     def __init__(self, **sizes: int) -> None:
+        for axis, size in sizes.items():
+            if not isinstance(size, int) or size < 0:
+                raise ValueError(f"{axis}={size!r} is no size: give a whole number from 0 up")
         self.sizes = sizes
         print("name     shape        promised axes")
 
     def __call__(self, name: str, tensor: Tensor, axes: str) -> Tensor:
         """Print `tensor`'s row and return it unchanged.
 
-        `axes` names every axis, separated by spaces, as in "batch tokens d_out".
-        Raises `ValueError` for an axis name that has no size.
+        `axes` names every axis, separated by spaces or commas, as in "batch tokens d_out".
+        Raises `ValueError` for an axis name that has no size and for anything but a tensor.
         """
-        unknown = [axis for axis in axes.split() if axis not in self.sizes]
+        _needs_tensor(name, tensor)
+        names = axes.replace(",", " ").split()
+        unknown = [axis for axis in names if axis not in self.sizes]
         if unknown:
             raise ValueError(
                 f"unknown axis {unknown[0]!r}; this trace knows {', '.join(self.sizes)}"
             )
-        promised = tuple(self.sizes[axis] for axis in axes.split())
+        promised = tuple(self.sizes[axis] for axis in names)
         shape = tuple(tensor.shape)
-        row = f"{name:<8} {by(shape):<12} {axes.replace(' ', ', ')}"
+        row = f"{name:<8} {by(shape):<12} {', '.join(names)}"
         if shape != promised:
             row += f"  <-- should be {by(promised)}"
         print(row)
         return tensor
 
 
-def show(*, decimals: int = 4, **tensors: Tensor) -> None:
+def show(*nameless: Any, decimals: int = 4, **tensors: Tensor) -> None:
     """Print tensors by name, each with its shape and its values in columns.
 
     `show(row_sums=sums)` prints "row sums", the shape, and `decimals` digits of each value.
     Works for 1, 2 or 3 axes; with three, item by item along the first. Never prints "-0".
-    Raises `ValueError` for any other number of axes.
+    Raises `ValueError` for any other number of axes, for a tensor without a name, and for what is
+    no tensor.
     """
+    if nameless:
+        raise ValueError("show prints tensors by name: give each one, as in show(weights=weights)")
     for name, tensor in tensors.items():
+        _needs_tensor(name, tensor)
         if tensor.dim() not in (1, 2, 3):
             raise ValueError(f"{name!r} has {tensor.dim()} axes; show one of its parts instead")
         print(f"{name.replace('_', ' ')}: {by(tuple(tensor.shape))}")
@@ -71,6 +82,7 @@ def show_entries(
     an axis; an axis without names is told by numbers. Raises `ValueError` when names do not fit,
     and for anything but a matrix.
     """
+    _needs_tensor(name, matrix)
     if matrix.dim() != 2:
         raise ValueError(f"{name!r} has {matrix.dim()} axes, not the 2 of a matrix")
     labels = []
@@ -83,6 +95,12 @@ def show_entries(
     print(f"{name}: {by(tuple(matrix.shape))}")
     for i, j in matrix.nonzero().tolist():
         print(f"  {labels[0][i]} -> {labels[1][j]}: {matrix[i, j].item():g}")
+
+
+def _needs_tensor(name: str, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        kind = type(value).__name__
+        raise ValueError(f"{name!r} is of type {kind}, not a tensor: torch.tensor(...) makes one")
 
 
 def _print_rows(tensor: Tensor, decimals: int) -> None:
@@ -99,8 +117,11 @@ def agree(a: Tensor, b: Tensor) -> bool:
     That is by no more than a hundred-thousandth of the largest finite number in them. For results
     that may be added up in different orders; what takes the same steps on the same shapes is
     compared with `torch.equal`. Tensors of two dtypes, or on two devices, are compared as float64
-    on the CPU. Infinities agree with their like, nan with nothing.
+    on the CPU. Infinities agree with their like, nan with nothing. Raises `ValueError` for what
+    is no tensor.
     """
+    _needs_tensor("the first", a)
+    _needs_tensor("the second", b)
     if a.shape != b.shape:
         return False
     kind = torch.promote_types(torch.promote_types(a.dtype, b.dtype), torch.float64)
@@ -112,6 +133,8 @@ def agree(a: Tensor, b: Tensor) -> bool:
 
 def rounded(value: float, decimals: int) -> str:
     """A number with `decimals` digits and no "-0.00"; infinities and nan in letters."""
+    if not isinstance(decimals, int) or decimals < 0:
+        raise ValueError(f"decimals={decimals!r}: give a whole number from 0 up")
     return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 

@@ -3,6 +3,7 @@
 import base64
 import importlib.metadata
 import io
+import re
 import subprocess
 import sys
 from unittest import mock
@@ -210,6 +211,21 @@ def test_line_plot_tells_its_numbers(shown):
 def test_bad_heat_maps_are_refused(change, told):
     with pytest.raises(ValueError, match=told):
         figures.heat_map({"weights": WEIGHTS}, **{"alt": "it", **LABELS, **change})
+
+
+@pytest.mark.parametrize("drawn", ["ab", [[1, 2], [3]], [1, None]])
+def test_what_holds_no_numbers_is_told(drawn):
+    with pytest.raises(ValueError, match=rf"{re.escape(repr(drawn))} cannot be drawn"):
+        figures.heat_map({"weights": drawn}, alt="it", **LABELS)
+
+
+@pytest.mark.parametrize("drawn", [WEIGHTS, [1, 2], {}])
+def test_what_has_no_name_is_not_drawn(drawn):
+    words = {"alt": "a", "title": "t", "x_axis": "x", "y_axis": "y"}
+    with pytest.raises(ValueError, match="heat_map draws by name"):
+        figures.heat_map(drawn, alt="it", **LABELS)
+    with pytest.raises(ValueError, match="line_plot draws by name"):
+        figures.line_plot([1, 2], drawn, **words)
 
 
 def test_bad_line_plots_are_refused():

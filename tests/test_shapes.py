@@ -3,6 +3,7 @@
 import sys
 from unittest import mock
 
+import numpy as np
 import pytest
 import torch
 
@@ -30,6 +31,42 @@ def test_a_kept_promise_and_a_broken_one(capsys):
 def test_an_unknown_axis_names_the_known_ones():
     with pytest.raises(ValueError, match=r"'width'.*batch, tokens"):
         Trace(batch=3, tokens=5)("x", torch.zeros(3, 5), "batch width")
+
+
+def test_axes_may_be_written_as_they_are_printed(capsys):
+    Trace(batch=3, tokens=5)("x", torch.zeros(3, 5), "batch, tokens")
+    assert printed(capsys)[1] == "x        3 x 5        batch, tokens"
+
+
+@pytest.mark.parametrize("size", ["2", -1, 2.0])
+def test_what_is_no_size_is_told(size):
+    with pytest.raises(ValueError, match=f"batch={size!r} is no size"):
+        Trace(batch=size)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: Trace(tokens=2)("x", x, "tokens"),
+        lambda x: show(x=x),
+        lambda x: show_entries("x", x),
+        lambda x: agree(x, torch.ones(2)),
+        lambda x: agree(torch.ones(2), x),
+    ],
+)
+@pytest.mark.parametrize("value", [[1.0, 2.0], np.ones(2), None, "ab"])
+def test_what_is_no_tensor_is_told(call, value):
+    kind = type(value).__name__
+    with pytest.raises(ValueError, match=rf"'(x|the first|the second)' is of type {kind}, not a"):
+        call(value)
+
+
+def test_show_tells_what_it_needs():
+    with pytest.raises(ValueError, match=r"show\(weights=weights\)"):
+        show(torch.ones(2))
+    for decimals in (-1, "2"):
+        with pytest.raises(ValueError, match=f"decimals={decimals!r}"):
+            show(x=torch.ones(2), decimals=decimals)
 
 
 def test_show_aligns_rounds_and_never_prints_minus_zero(capsys):
