@@ -539,6 +539,10 @@ WRONG_LAYER = {
     ),
     "a pair": (lambda X, heads: (X, heads), "what does yours return"),
     "doubled": (lambda X, heads: X + 2 * attend(X, heads[0])[1], "Which differs from attend's"),
+    "doubled, in double": (
+        lambda X, heads: X.double() + 2 * attend(X, heads[0])[1],
+        "Which differs from attend's",
+    ),
     "not a function": (7, "The exercise wants a function"),
 }
 
