@@ -1,7 +1,7 @@
 """What the lessons need but do not teach: checks, pictures, shape tables.
 
-`check`, `judge` and `tally` are the doors to the exercises. They load what checks a lesson's
-answers when one of them is handed in, and nothing of the other lessons.
+`check`, `hint`, `judge` and `tally` are the doors to the exercises. They load what checks a
+lesson's answers when one of them is handed in, and nothing of the other lessons.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import textwrap
 from typing import Any
 
 from helpers.exercises import NOT_ATTEMPTED, RIGHT, WRONG, Exercise, Verdict
+from helpers.hints import hints_of
 
-__all__ = ["check", "judge", "tally"]
+__all__ = ["check", "hint", "judge", "tally"]
 
 # For each lesson, the file in helpers/checks that knows what its answers must do, and the names of
 # its exercises in order. That file has each under the same name, with _ for -.
@@ -39,6 +40,7 @@ LESSONS: dict[int, tuple[str, list[str]]] = {
 SIGNS = {RIGHT: "✓", WRONG: "✗", NOT_ATTEMPTED: "○"}
 WIDTH = 80  # characters of a line
 _states: dict[str, str] = {}  # of the exercises checked so far
+_hints_told: dict[str, int] = {}  # how many, by exercise
 
 
 def judge(name: str, answer: Any) -> Verdict:
@@ -69,7 +71,7 @@ def check(name: str, answer: Any) -> None:
     """
     verdict = judge(name, answer)
     _states[name] = verdict.state
-    lesson = next(lesson for lesson in LESSONS if name in LESSONS[lesson][1])
+    lesson = _lesson(name)
     print(f"{SIGNS[verdict.state]} {_numbers(lesson)[name]} {name}: {verdict.state}")
     finding, *asked = verdict.message.splitlines()
     print(_wrapped(finding))
@@ -78,6 +80,21 @@ def check(name: str, answer: Any) -> None:
         print(_wrapped(question))
     if verdict.state == RIGHT:
         print(f"    {_progress(lesson)}")
+
+
+def hint(name: str) -> None:
+    """Print the next hint for an exercise, and how many are left; after the last, the last again.
+
+    They are those that stand folded under it in the lesson. Raises `KeyError`, naming the
+    exercises that exist, when `name` is none of them.
+    """
+    lesson = _lesson(name)
+    number = _numbers(lesson)[name]
+    hints = hints_of(lesson, number)
+    told = _hints_told[name] = min(_hints_told.get(name, 0) + 1, len(hints))
+    left = len(hints) - told
+    print(f"{number} {name}: hint {told} of {len(hints)}, {left or 'none'} left")
+    print(_wrapped(hints[told - 1]))
 
 
 def tally(lesson: int) -> None:
@@ -112,10 +129,14 @@ def _numbers(lesson: int) -> dict[str, str]:
     return {name: f"{lesson}.{count}" for count, name in enumerate(LESSONS[lesson][1], 1)}
 
 
-def _exercise(name: str) -> Exercise:
-    for checks, names in LESSONS.values():
+def _lesson(name: str) -> int:
+    for lesson, (_, names) in LESSONS.items():
         if name in names:
-            module = importlib.import_module(f"helpers.checks.{checks}")
-            return getattr(module, name.replace("-", "_"))
+            return lesson
     known = ", ".join(name for _, names in LESSONS.values() for name in names)
     raise KeyError(f"no exercise is called {name!r}; there are: {known}")
+
+
+def _exercise(name: str) -> Exercise:
+    checks, _ = LESSONS[_lesson(name)]
+    return getattr(importlib.import_module(f"helpers.checks.{checks}"), name.replace("-", "_"))

@@ -12,10 +12,11 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 import torch
-from lessons import FINDINGS, lesson, load, source
+from lessons import FINDINGS, lesson, load, solutions, source
 from states import right_answers, wrong_answers
 
 import helpers
+from helpers import hints
 from helpers.checks import attention, disobeys, inputs
 from helpers.exercises import Exercise, Verdict, shorten
 from helpers.puzzle import read, rule
@@ -319,6 +320,43 @@ def test_judging_prints_nothing_and_draws_nothing(exercise, capfd):
         exercise.judge(noisy)
     assert torch.equal(torch.rand(3), expected)
     assert capfd.readouterr() == ("", "")
+
+
+def test_hints_come_one_by_one_and_say_how_many_are_left(capsys, monkeypatch):
+    monkeypatch.setattr(helpers, "_hints_told", {})
+    for _ in range(3):
+        helpers.hint("causal-attention")
+    helpers.hint("patch")
+    told = [line for line in capsys.readouterr().out.splitlines() if line[0] != " "]
+    assert told == [
+        "2.4 causal-attention: hint 1 of 2, 1 left",
+        "2.4 causal-attention: hint 2 of 2, none left",
+        "2.4 causal-attention: hint 2 of 2, none left",
+        "3.10 patch: hint 1 of 1, none left",
+    ]
+
+
+def test_a_hint_is_what_is_folded_under_its_own_exercise(capsys, monkeypatch):
+    monkeypatch.setattr(helpers, "_hints_told", {})
+    helpers.hint("causal-attention")
+    told = " ".join(capsys.readouterr().out.split())
+    assert told.endswith("5 corner, and `masked_fill` wants booleans.")
+
+
+@pytest.mark.parametrize("number", helpers.LESSONS)
+def test_no_hint_tells_its_solution(number):
+    for name, exercise in helpers._numbers(number).items():
+        told = " ".join(hints.hints_of(number, exercise))
+        steps = [line.strip() for line in solutions(number)[name].splitlines()]
+        assert not [step for step in steps if len(step) > 12 and step in told], name
+
+
+def test_a_hint_that_is_not_there_is_told(monkeypatch, tmp_path):
+    with pytest.raises(KeyError, match=r"no exercise is called 'pach'; there are: .*patch"):
+        helpers.hint("pach")
+    monkeypatch.setattr(hints, "NOTEBOOKS", tmp_path)
+    with pytest.raises(ValueError, match=r"no notebook of lesson 3 in .* has a hint for 3\.10"):
+        helpers.hint("patch")
 
 
 def test_the_tally_counts_and_names_the_next(capsys, monkeypatch):

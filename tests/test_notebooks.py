@@ -15,6 +15,7 @@ from shape_comments import false_comments
 import helpers
 from helpers import LESSONS
 from helpers.exercises import NOT_ATTEMPTED
+from helpers.hints import hints_of
 from helpers.project import links
 
 MEGABYTE = 1_000_000
@@ -234,4 +235,4 @@ def test_every_exercise_has_a_hint_and_a_solution(number):
         heading = re.search(rf"^### Exercise {exercise} · .* \((\w+), \d+ minutes\)$", text, re.M)
         assert heading, f"no heading for {exercise} with difficulty and minutes"
         assert heading[1] in ("easy", "medium", "hard")
-        assert "<summary>Hint" in text[heading.end() :].split("### ")[0]
+        assert hints_of(number, exercise)
