@@ -786,6 +786,25 @@ SMALL_WRONG = {
         lambda mask: torch.zeros(mask.shape).masked_fill(mask, INF),
         "Read the error",
     ),
+    "the future, whatever is given": (
+        "sdpa-mask",
+        lambda mask: torch.ones_like(mask).tril().bool(),
+        "where does your code use it",
+    ),
+    "nothing of itself": (
+        "sdpa-mask",
+        lambda mask: torch.ones(mask.shape).tril(-1) > 0,
+        "True mean",
+    ),
+    "turned only": ("sdpa-mask", lambda mask: mask.T.bool(), "True mean"),
+    "inverted and turned": ("sdpa-mask", lambda mask: ~mask.T.bool(), "True mean"),
+    "everything open": ("sdpa-mask", lambda mask: torch.ones(mask.shape).bool(), "True mean"),
+    "minus infinity where open": (
+        "sdpa-mask",
+        lambda mask: torch.zeros(mask.shape).masked_fill(~mask.bool(), INF),
+        "True mean",
+    ),
+    "inverted as numbers": ("sdpa-mask", lambda mask: 1 - mask.int(), "wants a function of (mask)"),
     "mask as it is": ("sdpa-mask", lambda mask: mask.bool(), "True mean"),
     "float for bool": ("sdpa-mask", lambda mask: 1 - mask.float(), "True mean"),
 }

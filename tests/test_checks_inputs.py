@@ -210,6 +210,33 @@ def returns_nothing(self, x_t, t):
     self.guard(x_t)
 
 
+def terms(layers, x_t, t):
+    noise = layers.noise_embed(t[:, None])[:, None]
+    return layers.token_embed(x_t), layers.position_embed(places(x_t)), noise
+
+
+def in_order(*order):
+    return lambda layers, x_t, t: tuple(terms(layers, x_t, t)[k] for k in order)
+
+
+def with_term(place, term):
+    def three_terms(layers, x_t, t):
+        found = list(terms(layers, x_t, t))
+        found[place] = term(layers, x_t, t)
+        return tuple(found)
+
+    return three_terms
+
+
+def table(base=10000, begin=0):
+    def sinusoidal(length, d_model):
+        speeds = base ** (-torch.arange(0, d_model, 2) / d_model)
+        angles = torch.arange(begin, begin + length)[:, None] * speeds
+        return torch.stack((angles.sin(), angles.cos()), -1).reshape(length, d_model)
+
+    return sinusoidal
+
+
 WRONG = {
     "nothing returned": (answer(returns_nothing), "Which line hands the result back"),
     # The ten of the project's list.
@@ -512,6 +539,51 @@ SMALL_WRONG = {
         ),
         "axis of size 1",
     ),
+    "positions first": ("three-terms", in_order(1, 0, 2), "which second"),
+    "noise before positions": ("three-terms", in_order(0, 2, 1), "which second"),
+    "positions from one": (
+        "three-terms",
+        with_term(1, lambda p, x, t: p.position_embed(1 + places(x))),
+        "places 0, 1, 2",
+    ),
+    "the whole table of positions": (
+        "three-terms",
+        with_term(1, lambda p, x, t: p.position_embed.weight),
+        "places 0, 1, 2",
+    ),
+    "the axis first": (
+        "three-terms",
+        with_term(2, lambda p, x, t: p.noise_embed(t[:, None])[None]),
+        "axis of size 1",
+    ),
+    "the first level for all": (
+        "three-terms",
+        with_term(2, lambda p, x, t: p.noise_embed(t[:1, None]).expand(len(t), 1, -1)),
+        "from which text's level",
+    ),
+    "the mean level for all": (
+        "three-terms",
+        with_term(2, lambda p, x, t: p.noise_embed(t.mean().reshape(1, 1, 1))),
+        "from which text's level",
+    ),
+    "what is left of the text": (
+        "three-terms",
+        with_term(2, lambda p, x, t: p.noise_embed(1 - t[:, None])[:, None]),
+        "Which layer makes",
+    ),
+    "the level itself": (
+        "three-terms",
+        with_term(2, lambda p, x, t: t[:, None, None]),
+        "Which layer makes",
+    ),
+    "tables only": ("count-parameters", lambda v, m, d: (v + m) * d, "who has a bias"),
+    "one row too many": ("count-parameters", lambda v, m, d: (v + m + 3) * d, "how many rows"),
+    "square noise": ("count-parameters", lambda v, m, d: (v + m + d + 1) * d, "how many rows"),
+    "one bias number": ("count-parameters", lambda v, m, d: (v + m + 1) * d + 1, "has a bias"),
+    "one table": ("count-parameters", lambda v, m, d: (v + 2) * d, "Which tables"),
+    "rows times rows": ("count-parameters", lambda v, m, d: v * m * d, "how many rows"),
+    "sizes added": ("count-parameters", lambda v, m, d: v + m + d, "how many rows"),
+    "noise at each place": ("count-parameters", lambda v, m, d: (v + 3 * m) * d, "Which tables"),
     "no bias": ("count-parameters", lambda v, m, d: (v + m + 1) * d, "who has a bias"),
     "position bias": ("count-parameters", lambda v, m, d: (v + m + 3) * d, "who has a bias"),
     "one size only": ("count-parameters", lambda v, m, d: 256, "who has a bias"),
@@ -553,6 +625,21 @@ SMALL_WRONG = {
         lambda low, high: ((low + high) / 2, high + (high - low)),
         "And 1.0",
     ),
+    "the middle only": ("midpoint", lambda low, high: (low + high) / 2, "how many vectors"),
+    "high for the end": ("midpoint", lambda low, high: ((low + high) / 2, high), "And 1.0"),
+    "high doubled": ("midpoint", lambda low, high: ((low + high) / 2, 2 * high), "And 1.0"),
+    "in proportion": ("midpoint", lambda low, high: (2 * low, 4 * low), "Where on the way"),
+    "quarter steps": (
+        "midpoint",
+        lambda low, high: (low + (high - low) / 4, high + (high - low) / 4),
+        "Where on the way",
+    ),
+    "end first": ("midpoint", lambda low, high: (1.5 * high - low / 2, (low + high) / 2), "Where"),
+    "back from high": ("midpoint", lambda low, high: 2 * [(low + high) / 2], "And 1.0"),
+    "not halved": ("midpoint", lambda low, high: (low + high, low + high), "Where on the way"),
+    "other base": ("sinusoidal", table(base=1000), "By which factor"),
+    "faster and faster": ("sinusoidal", table(base=1e-4), "By which factor"),
+    "places from one": ("sinusoidal", table(begin=1), "sine and the cosine of 0"),
     "cosine first": ("sinusoidal", swapped_table, "sine and the cosine of 0"),
     "halves": ("sinusoidal", halves_table, "In which columns"),
     "one speed": (

@@ -256,7 +256,7 @@ UNREADABLE = [
     ("count-parameters", 256, "you hand in an int"),
     ("rounding", torch.nn.Linear, "you hand in the class Linear"),
     ("midpoint", lambda low: low, "takes 1 positional argument but 2 were given"),
-    ("midpoint", lambda low, high: [(low + high) / 2], "you return a list of 1 (Tensor)"),
+    ("midpoint", lambda low, high: ["low", "high"], "you return a list of 2 (str, str)"),
     ("three-terms", lambda parts, x, t: (None, t, x), "return a tuple of 3 (NoneType, Tensor,"),
     ("sinusoidal", lambda length, d: (length, d), "you return a tuple of 2 (int, int)"),
     ("sinusoidal", functools.partial(max, key=str), "you return an int"),

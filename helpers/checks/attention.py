@@ -77,7 +77,7 @@ clinic = Exercise(
 )
 
 
-@clinic.hint("One of the four causes for each patient: which is missing?")
+@clinic.hint("One of the four causes for each patient: which is missing, or none of the four?")
 def every_patient_has_a_cause(answer: Any) -> str | None:
     if finding := no_dictionary(answer):
         return finding
@@ -706,12 +706,13 @@ def devices_meet(answer: type[nn.Module]) -> str | None:
 
 
 def _reference(model: nn.Module, x: Tensor) -> Tensor:
-    return _attention(model.W_query(x), model.W_key(x), model.W_value(x))
+    blocked = _future(x.shape[1])
+    return _attention(model.W_query(x), model.W_key(x), model.W_value(x), blocked)
 
 
-def _attention(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+def _attention(queries: Tensor, keys: Tensor, values: Tensor, blocked: Tensor) -> Tensor:
     scores = queries @ keys.mT / keys.shape[-1] ** 0.5
-    return scores.masked_fill(_future(keys.shape[1]), float("-inf")).softmax(-1) @ values
+    return scores.masked_fill(blocked, float("-inf")).softmax(-1) @ values
 
 
 # --------------------------------------------------------------------------------------
@@ -810,16 +811,30 @@ sdpa_mask = Exercise(
 )
 
 
-@sdpa_mask.must("The result is compared with is_causal=True: what does True mean to SDPA?")
+def _off(answer: Callable[[Tensor], Tensor], blocked: Tensor) -> str | None:
+    """Where SDPA with the answer's mask is off from attention that is blocked there."""
+    q, k, v = torch.randn(3, BATCH, len(blocked), D_OUT, generator=torch.Generator().manual_seed(9))
+    mask = answer(blocked.clone())
+    with sdpa_kernel(SDPBackend.MATH):
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    expected = _attention(q, k, v, blocked.bool())
+    if not differs(out, expected):
+        return None
+    off = (out - expected).abs().amax(dim=(0, 2))
+    return f"the output of token {off.argmax()} is off by up to {off.max():.2f}"
+
+
+@sdpa_mask.hint("The result is compared with is_causal=True: what does True mean to SDPA?")
 def sdpa_agrees(answer: Callable[[Tensor], Tensor]) -> str | None:
+    return next(filter(None, (_off(answer, _future(length)) for length in (5, 3, 9))), None)
+
+
+@sdpa_mask.must("The mask that you are given says what is blocked: where does your code use it?")
+def any_mask_is_inverted(answer: Callable[[Tensor], Tensor]) -> str | None:
     for length in (5, 3, 9):
-        q, k, v = torch.randn(3, BATCH, length, D_OUT, generator=torch.Generator().manual_seed(9))
-        expected = _attention(q, k, v)
-        for blocked in (_future(length), _future(length).float()):
-            mask = answer(blocked)
-            with sdpa_kernel(SDPBackend.MATH):
-                out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-            if differs(out, expected):
-                off = (out - expected).abs().amax(dim=(0, 2))
-                return f"the output of token {off.argmax()} is off by up to {off.max():.2f}"
+        future = _future(length)
+        without_one = future | (torch.arange(length) == 1)
+        for blocked in (future, future.float(), without_one):
+            if off := _off(answer, blocked):
+                return f"with {int(blocked.sum())} places of {length} x {length} blocked, {off}"
     return None

@@ -76,7 +76,7 @@ def shape_exercise(name: str, why: str, shapes: dict[str, tuple[tuple[int, ...],
     """
     exercise = Exercise(name, why, STUB, attempt=lambda answer: answer)
 
-    @exercise.hint("One tuple of whole numbers for each name: which is missing?")
+    @exercise.hint("One tuple of whole numbers for each name: which is missing, or something else?")
     def all_shapes_are_there(answer: Any) -> str | None:
         if finding := no_dictionary(answer):
             return finding

@@ -26,11 +26,12 @@ from helpers.checks.common import (
     with_known_weights,
 )
 from helpers.checks.devices import left_behind
-from helpers.exercises import Exercise, describe, stops
+from helpers.exercises import Exercise, describe, in_words, stops
 from helpers.shapes import by
 
 BATCH, LENGTH, VOCAB, MAX_LENGTH, D_MODEL, PAD = 3, 5, 11, 7, 8, 0
 LAYERS = "token_embed", "position_embed", "noise_embed"
+TERMS = "token", "position", "noise"
 
 # --------------------------------------------------------------------------------------
 # three-shapes
@@ -76,30 +77,62 @@ def terms_are_three(answer: Callable) -> str | None:
     return f"you return a {type(found).__name__}, not three tensors"
 
 
-def _term(place: int, name: str, question: str) -> None:
+def _terms(layers: _Layers, ids: Tensor, levels: Tensor) -> list[Tensor]:
+    """The three terms, each spread over the places: `[batch, length, d_model]`."""
+    token = layers.token_embed(ids)
+    position = layers.position_embed.weight[: ids.shape[1]].expand_as(token)
+    return [token, position, layers.noise_embed(levels[:, None])[:, None].expand_as(token)]
+
+
+def _unfit(term: Tensor, ids: Tensor, name: str) -> str | None:
+    try:
+        term.expand(*ids.shape, D_MODEL)
+    except RuntimeError:
+        return f"the {name} term has shape {by(tuple(term.shape))}, which does not fit the sum"
+    return None
+
+
+@three_terms.hint("Which of the three is asked for first, which second, and which last?")
+def terms_stand_in_order(answer: Callable) -> str | None:
+    found = answer(_Layers(), _ids(), _levels())
+    if any(_unfit(term, _ids(), "a") for term in found):
+        return None
+    wanted = dict(zip(TERMS, _terms(_Layers(), _ids(), _levels()), strict=True))
+    for order in [*permutations(TERMS)][1:]:
+        if not any(
+            differs(term.expand_as(wanted[name]), wanted[name])
+            for term, name in zip(found, order, strict=True)
+        ):
+            return f"you return the terms in the order {', '.join(order)}"
+    return None
+
+
+def _term(name: str, question: str) -> None:
     @three_terms.must(question)
     def term_is_right(answer: Callable) -> str | None:
+        place = TERMS.index(name)
         for ids in (_ids(), _ids(4, 2)):
             layers, levels = _Layers(), _levels(len(ids))
             found = answer(layers, ids, levels)[place]
-            wanted = (
-                layers.token_embed(ids),
-                layers.position_embed.weight[: ids.shape[1]],
-                layers.noise_embed(levels[:, None])[:, None],
-            )[place].expand(*ids.shape, D_MODEL)
-            shape = tuple(found.shape)
-            try:
-                spread = found.expand(*ids.shape, D_MODEL)
-            except RuntimeError:
-                return f"the {name} term has shape {by(shape)}, which does not fit the sum"
-            if differs(spread, wanted):
-                return f"the {name} term, {by(shape)}, holds other numbers than the layer gives"
+            if unfit := _unfit(found, ids, name):
+                return unfit
+            wanted = _terms(layers, ids, levels)[place]
+            if differs(found.expand_as(wanted), wanted):
+                shape = by(tuple(found.shape))
+                return f"the {name} term, {shape}, holds other numbers than the layer gives"
         return None
 
 
-_term(0, "token", "Which table says what stands at a place, and which IDs does it look up?")
-_term(1, "position", "Which rows does the position table give to places 0, 1, 2, …?")
-_term(2, "noise", "One vector for each text: where must the axis of size 1 stand?")
+_term("token", "Which table says what stands at a place, and which IDs does it look up?")
+_term("position", "Which rows does the position table give to places 0, 1, 2, …?")
+
+
+@three_terms.hint("One vector for each text: where must the axis of size 1 stand?")
+def noise_fits(answer: Callable) -> str | None:
+    return _unfit(answer(_Layers(), _ids(), _levels())[2], _ids(), "noise")
+
+
+_term("noise", "Which layer makes a text's noise vector, and from which text's level?")
 
 # --------------------------------------------------------------------------------------
 # denoiser-inputs
@@ -536,6 +569,13 @@ midpoint = Exercise(
     "a function of (low, high) that returns two vectors like them",
     attempt=lambda answer: answer(torch.zeros(D_MODEL), torch.ones(D_MODEL)),
 )
+
+
+@midpoint.hint("How many levels are asked for, and how many vectors come back?")
+def two_vectors(answer: Callable) -> str | None:
+    found = answer(torch.zeros(D_MODEL), torch.ones(D_MODEL))
+    two = isinstance(found, tuple | list | Tensor) and len(found) == 2
+    return None if two else f"you return {in_words(found)}, not two vectors"
 
 
 @midpoint.must("Where on the way from 0.25 to 0.75 does 0.5 lie? And 1.0?")
