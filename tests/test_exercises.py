@@ -352,8 +352,8 @@ def test_no_hint_tells_its_solution(number):
 
 
 def test_a_hint_that_is_not_there_is_told(monkeypatch, tmp_path):
-    with pytest.raises(KeyError, match=r"no exercise is called 'pach'; there are: .*patch"):
-        helpers.hint("pach")
+    with pytest.raises(KeyError, match=r"no exercise is called 'patches'; there are: .*patch"):
+        helpers.hint("patches")
     monkeypatch.setattr(hints, "NOTEBOOKS", tmp_path)
     with pytest.raises(ValueError, match=r"no notebook of lesson 3 in .* has a hint for 3\.10"):
         helpers.hint("patch")
