@@ -737,7 +737,7 @@ SMALL_WRONG = {
         lambda mask: ~torch.ones(5, 5).triu(1).bool()[: len(mask), : len(mask)],
         "The exercise wants",
     ),
-    "a list": ("future-mask", lambda n: [[0] * n] * n, "can be asked"),
+    "a list": ("future-mask", lambda n: [[0] * n] * n, "what must a mask be"),
     "crash": ("peek-test", lambda model, x: 1 / 0, "Read the error"),
     "always yes": ("peek-test", lambda model, x: True, "before* the changed"),
     "always no": ("peek-test", lambda model, x: False, "stand still"),

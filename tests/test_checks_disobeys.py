@@ -605,7 +605,7 @@ SMALL_WRONG = [
     ("rounding", lambda Y: (Y > 0.7).int(), "of 0 and 1 is it nearer"),
     ("rounding", lambda Y: (Y > 0.6).int(), "To which of 0 and 1 is it nearer"),
     ("rounding", lambda Y: torch.eq(Y, Y.amax(1, keepdim=True)).int(), "what does int(0.98) give"),
-    ("rounding", lambda Y: Y.round_(), "what does int(0.98) give"),
+    ("rounding", lambda Y: Y.round_(), "which line writes into it"),
     ("rounding", lambda Y: Y.round().int()[0], "two columns"),
     ("rounding", lambda Y: Y.tolist(), "two columns"),
     ("patch", {**PATCH, "slot": None}, "which is missing, or unknown"),
@@ -833,7 +833,7 @@ REFUSED = {
         "rows of Wo exchanged",
     ],
     "parity": ["b1 as a column", "reads the note", "a ramp above zero"],
-    "rounding": [lambda Y: Y.round().flatten(), lambda Y: Y.ceil()],
+    "rounding": [lambda Y: Y.round().flatten(), lambda Y: Y.round_(), lambda Y: Y.ceil()],
     "six-bits": [
         *({**BITS, "flight": bits} for bits in ((0, 0, 0), (1, 1, 0), (1, 0, 1))),
         *({**BITS, "speech": bits} for bits in ((0, 1, 1), (1, 0, 1), (1, 1, 0))),

@@ -30,7 +30,7 @@ from helpers.checks.common import (
     with_known_weights,
 )
 from helpers.checks.devices import left_behind
-from helpers.exercises import Exercise, describe, is_blank, once, stops
+from helpers.exercises import Exercise, describe, in_words, is_blank, once, stops
 from helpers.shapes import by
 
 BATCH, TOKENS, D_IN, D_OUT, CONTEXT = 3, 5, 4, 2, 8
@@ -110,6 +110,12 @@ future_mask = Exercise(
     "a function of (seq_len) that returns a plain tensor",
     attempt=lambda answer: answer(5),
 )
+
+
+@future_mask.hint("Scores are a tensor: what must a mask be that is laid over them?")
+def mask_is_a_tensor(answer: Callable[[int], Tensor]) -> str | None:
+    mask = answer(5)
+    return None if isinstance(mask, Tensor) else f"you return {in_words(mask)}, not a tensor"
 
 
 @future_mask.must("How many tokens ask, and how many can be asked?")

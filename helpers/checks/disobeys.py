@@ -805,6 +805,13 @@ def same_shape(answer: Callable) -> str | None:
     return None if bits.shape == Y.shape else f"3 x 2 goes in, {by(tuple(bits.shape))} comes out"
 
 
+@rounding.must("Someone may still need what you were given: which line writes into it?")
+def numbers_stay(answer: Callable) -> str | None:
+    Y, kept = torch.tensor([[0.9, 0.1]]), torch.tensor([[0.9, 0.1]])
+    answer(Y)
+    return "to_bits changes the Y that it is given" if differs(Y, kept) else None
+
+
 @rounding.hint("Softmax never reaches exactly 1: what does int(0.98) give?")
 def large_ones_become_1(answer: Callable) -> str | None:
     return _wrong_bit(answer, [[0.98, 0.97], [0.99, 1.0]])
@@ -819,9 +826,7 @@ def nearest_bit(answer: Callable) -> str | None:
 
 def _wrong_bit(answer: Callable, rows: list[list[float]]) -> str | None:
     Y = torch.tensor(rows)
-    bits = answer(Y)
-    if differs(Y, torch.tensor(rows)):
-        return "to_bits changes the Y that it is given"
+    bits = answer(Y.clone())
     for value, bit in zip(Y.flatten().tolist(), bits.flatten().tolist(), strict=True):
         if float(bit) != round(value):
             return f"{value:.2f} becomes {float(bit):g}"
