@@ -735,7 +735,7 @@ SMALL_WRONG = {
     "a mask for five tokens": (
         "sdpa-mask",
         lambda mask: ~torch.ones(5, 5).triu(1).bool()[: len(mask), : len(mask)],
-        "The exercise wants",
+        "where does your code use it",
     ),
     "a list": ("future-mask", lambda n: [[0] * n] * n, "what must a mask be"),
     "crash": ("peek-test", lambda model, x: 1 / 0, "Read the error"),

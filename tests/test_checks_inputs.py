@@ -626,6 +626,7 @@ SMALL_WRONG = {
         "And 1.0",
     ),
     "the middle only": ("midpoint", lambda low, high: (low + high) / 2, "how many vectors"),
+    "ends in one tensor": ("midpoint", lambda *ends: torch.stack(ends), "Where on the way"),
     "high for the end": ("midpoint", lambda low, high: ((low + high) / 2, high), "And 1.0"),
     "high doubled": ("midpoint", lambda low, high: ((low + high) / 2, 2 * high), "And 1.0"),
     "in proportion": ("midpoint", lambda low, high: (2 * low, 4 * low), "Where on the way"),

@@ -351,6 +351,10 @@ def test_no_hint_tells_its_solution(number):
         assert not [step for step in steps if len(step) > 12 and step in told], name
 
 
+def test_a_line_is_not_broken_within_a_word_of_the_puzzle():
+    assert "keep-flight" in helpers._wrapped(70 * "x" + " keep-flight")
+
+
 def test_a_hint_that_is_not_there_is_told(monkeypatch, tmp_path):
     with pytest.raises(KeyError, match=r"no exercise is called 'patches'; there are: .*patch"):
         helpers.hint("patches")

@@ -34,8 +34,8 @@ def test_an_unknown_axis_names_the_known_ones():
 
 
 def test_axes_may_be_written_as_they_are_printed(capsys):
-    Trace(batch=3, tokens=5)("x", torch.zeros(3, 5), "batch, tokens")
-    assert printed(capsys)[1] == "x        3 x 5        batch, tokens"
+    Trace(batch=0, tokens=5)("x", torch.zeros(0, 5), "batch, tokens")
+    assert printed(capsys)[1] == "x        0 x 5        batch, tokens"
 
 
 @pytest.mark.parametrize("size", ["2", -1, 2.0])

@@ -832,7 +832,7 @@ def _off(answer: Callable[[Tensor], Tensor], blocked: Tensor) -> str | None:
 
 @sdpa_mask.hint("The result is compared with is_causal=True: what does True mean to SDPA?")
 def sdpa_agrees(answer: Callable[[Tensor], Tensor]) -> str | None:
-    return next(filter(None, (_off(answer, _future(length)) for length in (5, 3, 9))), None)
+    return _off(answer, _future())
 
 
 @sdpa_mask.must("The mask that you are given says what is blocked: where does your code use it?")
