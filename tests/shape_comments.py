@@ -79,7 +79,7 @@ def check_one(value, axes, sizes):
 
 def false_comments(number):
     """What the comments of a lesson say wrongly of shapes, by cell; figures are not drawn."""
-    undrawn = dict.fromkeys(("heat_map", "line_plot", "stream_map"), mock.DEFAULT)
+    undrawn = dict.fromkeys(figures.__all__, mock.DEFAULT)
     names, found = {"_check": check}, {}
     with mock.patch.multiple(figures, **undrawn), contextlib.redirect_stdout(io.StringIO()):
         for cell in cells(lesson(number), "code")[1:]:

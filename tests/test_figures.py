@@ -15,6 +15,8 @@ from lessons import ROOT
 from PIL import Image
 
 from helpers import figures
+from helpers.figures import canvas
+from helpers.figures import lines as lines_of
 
 WEIGHTS = torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0]])
 BLOCKED = torch.tensor([[0, 1, 1], [0, 0, 1]])
@@ -43,10 +45,10 @@ def shown(monkeypatch):
 def draw(monkeypatch):
     """Draws with one of our functions and hands back the axes, for those who look inside."""
     figure = []
-    monkeypatch.setattr(figures, "_display", lambda drawn, alt, facts: figure.append(drawn))
+    monkeypatch.setattr(canvas, "display", lambda drawn, *told: figure.append(drawn))
 
     def drawn(kind, *args, **kwargs):
-        kind(*args, alt="it shows", **kwargs)
+        kind(*args, picture="it shows", **kwargs)
         return figure.pop().axes
 
     return drawn
@@ -61,9 +63,11 @@ def heat(draw):
 
 
 def test_picture_alt_text_and_numbers_travel_together(shown, capsys):
-    figures.heat_map({"weights": WEIGHTS}, alt="it shows", blocked={"weights": BLOCKED}, **LABELS)
+    figures.heat_map(
+        {"weights": WEIGHTS}, picture="it shows", blocked={"weights": BLOCKED}, **LABELS
+    )
     ((data, metadata),) = shown
-    assert metadata == {"image/png": {"alt": "it shows", "width": figures.PIXELS_WIDE}}
+    assert metadata == {"image/png": {"alt": "it shows", "width": canvas.PIXELS_WIDE}}
     assert data["text/plain"].splitlines() == [
         "Figure in numbers",
         "colors from 0.00 to 1.00",
@@ -73,15 +77,31 @@ def test_picture_alt_text_and_numbers_travel_together(shown, capsys):
     ]
     assert capsys.readouterr().out == "Figure: it shows\n"
     picture = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
-    assert picture.width == figures.PIXELS_WIDE * figures.SHARPNESS
+    assert picture.width == canvas.PIXELS_WIDE * canvas.SHARPNESS
     assert picture.info["Software"] == f"matplotlib {importlib.metadata.version('matplotlib')}"
+
+
+def test_a_lessons_picture_has_its_alt_text_by_name_and_another_is_described_by_you(shown):
+    for picture, alt in {"known": "Rising.", "mine": "mine"}.items():
+        with mock.patch.dict(canvas.ALT_TEXTS, known="Rising."):
+            figures.heat_map({"weights": WEIGHTS}, picture=picture, **LABELS)
+        assert shown[-1][1]["image/png"]["alt"] == alt
 
 
 @pytest.mark.parametrize("number", [0.0, 1.0])
 def test_the_background_is_opaque_white_under_light_and_dark_pictures(shown, number):
-    figures.heat_map({"all alike": torch.full((2, 3), number)}, alt="it shows", **LABELS)
+    figures.heat_map({"all alike": torch.full((2, 3), number)}, picture="it shows", **LABELS)
     picture = Image.open(io.BytesIO(base64.b64decode(shown[0][0]["image/png"])))
     assert picture.convert("RGBA").getpixel((0, 0)) == (255, 255, 255, 255)
+
+
+def test_64_shades_stay_64_shades_in_what_is_stored(shown):
+    steps = torch.arange(64.0).reshape(8, 8) / 63
+    names = [*"abcdefgh"]
+    figures.heat_map({"steps": steps}, picture="it shows", rows=names, columns=names)
+    picture = Image.open(io.BytesIO(base64.b64decode(shown[0][0]["image/png"]))).convert("RGB")
+    colors = {color for count, color in picture.getcolors() if count > 1000}
+    assert len(colors) >= 64
 
 
 def test_every_cell_is_labeled_written_and_hatched_where_blocked(heat):
@@ -90,10 +110,30 @@ def test_every_cell_is_labeled_written_and_hatched_where_blocked(heat):
     assert [t.get_text() for t in ax.get_xticklabels()] == ["x", "y", "z"]
     assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
     written = {(t.get_position()[1], t.get_position()[0]): t.get_text() for t in ax.texts}
-    assert written == {(i, j): f"{WEIGHTS[i, j]:.2f}" for i in range(2) for j in range(3)}
+    assert written == {(0, 0): "1.00", (1, 0): "0.25", (1, 1): "0.75"}
     hatched = {(p.get_y() + 0.5, p.get_x() + 0.5) for p in ax.patches if p.get_hatch()}
     assert hatched == {(0, 1), (0, 2), (1, 2)}
     assert {(p.get_width(), p.get_height()) for p in ax.patches} == {(1, 1)}
+
+
+def test_a_dropped_cell_is_marked_with_a_cross_in_place_of_its_number(heat):
+    dropped = {"weights": torch.tensor([[1, 0, 0], [0, 0, 0]])}
+    (ax,) = heat({"weights": WEIGHTS}, dropped=dropped)
+    assert [t.get_text() for t in ax.texts] == ["✕", "0.00", "0.00", "0.25", "0.75", "0.00"]
+
+
+def test_a_dropped_cell_is_told_in_the_twin(shown):
+    dropped = {"weights": torch.tensor([[1, 0, 0], [0, 0, 0]])}
+    figures.heat_map({"weights": WEIGHTS}, picture="it shows", dropped=dropped, **LABELS)
+    assert "a | 1.00 dropped | 0.00 | 0.00" in shown[0][0]["text/plain"]
+
+
+def test_panels_beside_each_other_share_the_row_labels_and_keep_their_columns(heat):
+    first, second = heat({"a": WEIGHTS, "b": WEIGHTS / 2}, beside=True)
+    assert (first.get_ylabel(), second.get_ylabel()) == ("query", "")
+    assert (first.get_xlabel(), second.get_xlabel()) == ("key", "key")
+    assert first.get_position().y0 == second.get_position().y0
+    assert len(first.texts) == len(second.texts) == 6
 
 
 def test_panels_share_one_color_scale_and_one_row_of_column_labels(heat):
@@ -125,7 +165,7 @@ def test_any_matrix_has_a_color_scale_that_holds_zero(matrix, signed, scale, hea
 
 
 def test_a_matrix_without_numbers_is_drawn(shown):
-    figures.heat_map({"it": torch.nan * WEIGHTS}, alt="it shows", **LABELS)
+    figures.heat_map({"it": torch.nan * WEIGHTS}, picture="it shows", **LABELS)
     assert "a | nan | nan | nan" in shown[0][0]["text/plain"]
 
 
@@ -150,10 +190,11 @@ def test_numbers_are_written_into_matrices_up_to_eight_by_eight(heat):
         assert len(ax.texts) == written
 
 
-def test_long_column_labels_are_turned(heat):
-    for label, angle in (("abc", 0), ("abcd", 35)):
-        (ax,) = heat({"it": WEIGHTS}, columns=[label] * 3)
-        assert {t.get_rotation() for t in ax.get_xticklabels()} == {angle}
+def test_column_labels_are_turned_only_where_they_would_touch(heat):
+    for letters, beside, angle in ((17, False, 0), (18, False, 35), (8, True, 0), (9, True, 90)):
+        panels = {"it": WEIGHTS, "too": WEIGHTS}
+        axes = heat(panels, columns=["a" * letters] * 3, beside=beside)
+        assert {t.get_rotation() for t in axes[-1].get_xticklabels()} == {angle}
 
 
 def test_numbers_stand_out_from_their_background(plt_colors, heat):
@@ -177,7 +218,7 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("colors", [figures.WEIGHTS, figures.SIGNED])
+@pytest.mark.parametrize("colors", [canvas.WEIGHTS, canvas.SIGNED])
 def test_color_maps_are_monotone_in_grey(colors, plt_colors):
     drawn = plt_colors.LinearSegmentedColormap.from_list("", colors)
     rgb = drawn(np.linspace(0, 1, 101))[:, :3]
@@ -192,11 +233,34 @@ def test_lines_differ_in_more_than_color(draw):
     assert a.get_marker() != b.get_marker()
     assert a.get_linestyle() != b.get_linestyle()
     assert list(b.get_ydata()) == [2, 4]
-    assert [t.get_text() for t in ax.figure.legends[0].get_texts()] == ["a", "b"]
+
+
+def test_lines_and_levels_are_named_where_they_end_and_names_do_not_touch(draw):
+    axes = {"title": "t", "x_axis": "x", "y_axis": "y", "levels": {"limit": 3.0}}
+    lines = {"last": [1, 4], "first": [2, 3.99], "low": [0, 1]}
+    (ax,) = draw(figures.line_plot, [1, 2], lines, **axes)
+    heights = {t.get_text(): t.get_position()[1] for t in ax.texts}
+    assert sorted(heights, key=heights.get) == ["low", "limit", "first", "last"]
+    assert heights["last"] - heights["first"] >= lines_of.APART
+    assert 0 < heights["low"] < 0.3
+    assert 0.6 < heights["limit"] < 0.8
+    assert ax.lines[-1].get_ydata()[0] == 3.0
+
+
+def test_long_lines_have_no_markers_and_logarithmic_axes_tell_their_places(draw):
+    axes = {"title": "t", "x_axis": "x", "y_axis": "y"}
+    (ax,) = draw(figures.line_plot, [1, 4], {"a": [1, 100]}, log_x=True, log_y=True, **axes)
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["1", "4"]
+    assert ax.lines[0].get_markevery() is None
+    (ax,) = draw(figures.line_plot, range(21), {"a": range(21)}, **axes)
+    assert ax.lines[0].get_markevery() == 21
 
 
 def test_line_plot_tells_its_numbers(shown):
-    figures.line_plot([1, 2], {"a": [1.0, 2.0]}, alt="it rises", title="t", x_axis="n", y_axis="y")
+    figures.line_plot(
+        [1, 2], {"a": [1.0, 2.0]}, picture="it rises", title="t", x_axis="n", y_axis="y"
+    )
     assert shown[0][0]["text/plain"] == "Figure in numbers\nn | a\n1 | 1.00\n2 | 2.00"
 
 
@@ -210,30 +274,34 @@ def test_line_plot_tells_its_numbers(shown):
 )
 def test_bad_heat_maps_are_refused(change, told):
     with pytest.raises(ValueError, match=told):
-        figures.heat_map({"weights": WEIGHTS}, **{"alt": "it", **LABELS, **change})
+        figures.heat_map({"weights": WEIGHTS}, **{"picture": "it", **LABELS, **change})
 
 
 @pytest.mark.parametrize("drawn", ["ab", [[1, 2], [3]], [1, None]])
 def test_what_holds_no_numbers_is_told(drawn):
     with pytest.raises(ValueError, match=rf"{re.escape(repr(drawn))} cannot be drawn"):
-        figures.heat_map({"weights": drawn}, alt="it", **LABELS)
+        figures.heat_map({"weights": drawn}, picture="it", **LABELS)
 
 
 @pytest.mark.parametrize("drawn", [WEIGHTS, [1, 2], {}])
 def test_what_has_no_name_is_not_drawn(drawn):
-    words = {"alt": "a", "title": "t", "x_axis": "x", "y_axis": "y"}
+    words = {"picture": "a", "title": "t", "x_axis": "x", "y_axis": "y"}
     with pytest.raises(ValueError, match="heat_map draws by name"):
-        figures.heat_map(drawn, alt="it", **LABELS)
+        figures.heat_map(drawn, picture="it", **LABELS)
     with pytest.raises(ValueError, match="line_plot draws by name"):
         figures.line_plot([1, 2], drawn, **words)
 
 
 def test_bad_line_plots_are_refused():
-    words = {"alt": "a", "title": "t", "x_axis": "x", "y_axis": "y"}
+    words = {"picture": "a", "title": "t", "x_axis": "x", "y_axis": "y"}
     with pytest.raises(ValueError, match="'a' has 1 values, x has 2"):
         figures.line_plot([1, 2], {"a": [1]}, **words)
-    with pytest.raises(ValueError, match="4 lines, but only 3"):
-        figures.line_plot([1], {k: [1] for k in "abcd"}, **words)
+    with pytest.raises(ValueError, match="5 lines, but only 4"):
+        figures.line_plot([1], {k: [1] for k in "abcde"}, **words)
+    with pytest.raises(ValueError, match=r"'a' holds 0\.0, which no logarithmic axis can show"):
+        figures.line_plot([1], {"a": [0]}, log_y=True, **words)
+    with pytest.raises(ValueError, match=r"x holds -1\.0, which no logarithmic axis can show"):
+        figures.line_plot([-1], {"a": [0]}, log_x=True, **words)
 
 
 def test_importing_the_helpers_loads_neither_torch_nor_matplotlib():
@@ -259,7 +327,7 @@ def test_a_lessons_imports_load_matplotlib_only_when_it_draws():
         ):
             importlib.import_module(f"helpers.{name}")
         with pytest.raises(ImportError, match="matplotlib"):
-            sys.modules["helpers.figures"].heat_map({"weights": WEIGHTS}, **LABELS, alt="it")
+            sys.modules["helpers.figures"].heat_map({"weights": WEIGHTS}, **LABELS, picture="it")
 
 
 STREAM = torch.tensor([[1.0, 0.0, 0.2], [0.0, 0.001, 0.99]])
@@ -268,7 +336,7 @@ SLOT_LABELS = {"words": ["a", "b"], "slots": ["x", "y", "z"], "groups": {"one": 
 
 
 def test_a_stream_tells_its_numbers_what_is_new_and_what_is_read(shown, capsys):
-    figures.stream_map(STREAM, alt="it shows", new=NEW_CELLS, read=1, **SLOT_LABELS)
+    figures.stream_map(STREAM, picture="it shows", new=NEW_CELLS, read=1, **SLOT_LABELS)
     ((data, metadata),) = shown
     assert metadata["image/png"]["alt"] == "it shows"
     assert data["text/plain"].splitlines() == [
@@ -304,7 +372,7 @@ def test_the_first_word_can_be_read(draw):
 
 
 def test_it_is_told_when_the_first_word_is_read(shown):
-    figures.stream_map(STREAM, alt="it shows", read=0, **SLOT_LABELS)
+    figures.stream_map(STREAM, picture="it shows", read=0, **SLOT_LABELS)
     assert shown[0][0]["text/plain"].endswith("read at | a")
 
 
@@ -321,20 +389,20 @@ def test_it_is_told_when_the_first_word_is_read(shown):
 )
 def test_a_stream_that_does_not_fit_is_told(changed, told):
     with pytest.raises(ValueError, match=told):
-        figures.stream_map(STREAM, alt="it shows", **{**SLOT_LABELS, **changed})
+        figures.stream_map(STREAM, picture="it shows", **{**SLOT_LABELS, **changed})
 
 
 def test_a_word_that_is_not_there_is_told_with_those_that_are():
     labels = {**SLOT_LABELS, "words": ["a"]}
     with pytest.raises(ValueError, match="word 1 is to be read, but there are words 0 to 0"):
-        figures.stream_map(STREAM[:1], alt="it shows", read=1, **labels)
+        figures.stream_map(STREAM[:1], picture="it shows", read=1, **labels)
 
 
 @pytest.mark.parametrize("stream", [torch.full((2, 3), torch.nan), torch.zeros(0, 3)])
 def test_a_stream_without_numbers_is_told(stream):
     words = ["a", "b"][: len(stream)]
     with pytest.raises(ValueError, match="a word, a slot, and finite numbers"):
-        figures.stream_map(stream, alt="it shows", **{**SLOT_LABELS, "words": words})
+        figures.stream_map(stream, picture="it shows", **{**SLOT_LABELS, "words": words})
 
 
 # Linear RGB as seen with a red-green deficiency (Machado, Oliveira and Fernandes, 2009,
@@ -365,10 +433,10 @@ def test_frames_stand_out_from_pale_and_dark_cells_however_they_are_seen(way, pl
         linear = np.array(plt_colors.to_rgb(color)) ** 2.2
         return (SEEN[way] @ linear).clip(0, 1) ** (1 / 2.2)
 
-    for background in (figures.WEIGHTS[0], figures.WEIGHTS[1], figures.WEIGHTS[-1]):
-        distance = np.abs(seen(figures.NEW) - seen(background)).max()
-        assert distance > 0.25, f"the frame {figures.NEW} is lost on cells of {background}, {way}"
-    low, high = seen(figures.SIGNED[0]), seen(figures.SIGNED[-1])
+    for background in (canvas.WEIGHTS[0], canvas.WEIGHTS[1], canvas.WEIGHTS[-1]):
+        distance = np.abs(seen(canvas.NEW) - seen(background)).max()
+        assert distance > 0.25, f"the frame {canvas.NEW} is lost on cells of {background}, {way}"
+    low, high = seen(canvas.SIGNED[0]), seen(canvas.SIGNED[-1])
     assert np.abs(high - low).max() > 0.5
 
 
@@ -376,12 +444,14 @@ WIDE = torch.arange(20.0).reshape(2, 10) - 9  # too wide for numbers: with a col
 
 
 def draw_each_kind():
-    figures.heat_map({"weights": WEIGHTS}, alt="it shows", blocked={"weights": BLOCKED}, **LABELS)
+    figures.heat_map(
+        {"weights": WEIGHTS}, picture="it shows", blocked={"weights": BLOCKED}, **LABELS
+    )
     columns = [*map(str, range(10))]
-    figures.heat_map({"it": WIDE}, alt="it shows", rows="ab", columns=columns, signed=True)
-    figures.stream_map(STREAM, alt="it shows", new=NEW_CELLS, read=1, **SLOT_LABELS)
+    figures.heat_map({"it": WIDE}, picture="it shows", rows="ab", columns=columns, signed=True)
+    figures.stream_map(STREAM, picture="it shows", new=NEW_CELLS, read=1, **SLOT_LABELS)
     axes = {"title": "t", "x_axis": "x", "y_axis": "y"}
-    figures.line_plot([1, 2], {"a": [0.1, 2.0], "b": [2.0, 0.3]}, alt="it shows", **axes)
+    figures.line_plot([1, 2], {"a": [0.1, 2.0], "b": [2.0, 0.3]}, picture="it shows", **axes)
 
 
 def test_the_learners_settings_change_no_picture_and_stay(shown):
@@ -407,14 +477,14 @@ def test_the_learners_settings_change_no_picture_and_stay(shown):
 
 def test_numbers_are_drawn_whatever_holds_them(monkeypatch):
     told = []
-    monkeypatch.setattr(figures, "_display", lambda figure, alt, facts: told.extend(facts))
+    monkeypatch.setattr(canvas, "display", lambda figure, picture, facts, wide: told.extend(facts))
 
     def drawn(matrix, stream, x, line):
         told.clear()
-        figures.heat_map({"it": matrix}, alt="it shows", **LABELS)
-        figures.stream_map(stream, alt="it shows", **SLOT_LABELS)
+        figures.heat_map({"it": matrix}, picture="it shows", **LABELS)
+        figures.stream_map(stream, picture="it shows", **SLOT_LABELS)
         axes = {"title": "t", "x_axis": "x", "y_axis": "y"}
-        figures.line_plot(x, {"a": line}, alt="it shows", **axes)
+        figures.line_plot(x, {"a": line}, picture="it shows", **axes)
         return told[:]
 
     stream, line = STREAM.bfloat16().float(), torch.tensor([0.5, 0.25])
@@ -428,4 +498,4 @@ def test_numbers_are_drawn_whatever_holds_them(monkeypatch):
 
 def test_a_tensor_that_holds_no_numbers_is_told():
     with pytest.raises(ValueError, match="meta device holds no numbers to draw"):
-        figures.heat_map({"it": WEIGHTS.to("meta")}, alt="it shows", **LABELS)
+        figures.heat_map({"it": WEIGHTS.to("meta")}, picture="it shows", **LABELS)

@@ -297,6 +297,8 @@ def helper_changes(sample: int | None, draw: random.Random, known: dict[str, str
 
 
 def own_tests(path: Path) -> list[str]:
+    if path.parent.name == "figures":
+        return ["tests/test_figures.py"]
     return [f"tests/{name}.py" for name in TESTS.get(path.stem, [f"test_{path.stem}"])]
 
 

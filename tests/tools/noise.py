@@ -29,7 +29,8 @@ sys.path[:0] = map(str, Path(__file__).resolve().parents[1:3])
 from lessons import source
 from mutate import Lesson, display, same, stored
 
-from helpers import LESSONS, figures
+from helpers import LESSONS
+from helpers.figures import canvas
 from helpers.spies import OperationSpy
 
 FIXED = {"add", "sub", "rsub", "mul", "div", "sqrt", "reciprocal", "round"}
@@ -128,7 +129,7 @@ def main() -> int:
     options = parser.parse_args()
     seeds = range(options.seed, options.seed + options.runs)
     IPython.display.display = display
-    figures._png = lambda figure: b""
+    canvas._png = lambda figure: b""
     held = [
         rehearse(number, seeds, options.units, by_place)
         for number in LESSONS

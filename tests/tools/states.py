@@ -194,9 +194,11 @@ def pictures() -> list[str]:
     names = {"title": "line", "x_axis": "x", "y_axis": "y"}
     with contextlib.redirect_stdout(io.StringIO()) as text:
         try:
-            figures.heat_map({"m": values}, alt="m", rows="abc", columns="abcd", blocked=blocked)
-            figures.stream_map(values, alt="s", words="abc", slots="wxyz", groups={"all": 4})
-            figures.line_plot([0.0, 1.0], {"one": [0.0, 0.5]}, alt="l", **names)
+            figures.heat_map(
+                {"m": values}, picture="m", rows="abc", columns="abcd", blocked=blocked
+            )
+            figures.stream_map(values, picture="s", words="abc", slots="wxyz", groups={"all": 4})
+            figures.line_plot([0.0, 1.0], {"one": [0.0, 0.5]}, picture="l", **names)
         except Exception as error:
             return [repr(error)]
     shown.append(text.getvalue())

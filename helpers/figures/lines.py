@@ -1,0 +1,84 @@
+"""Lines over a common axis, each named where it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from helpers.figures.canvas import FAINT, NEW, WEIGHTS, by_name, drawing, plain
+from helpers.shapes import rounded
+
+LINES = [(WEIGHTS[-1], "o", "-"), (NEW, "s", "--"), ("#555555", "^", ":"), (WEIGHTS[3], "v", "-.")]
+HEIGHT = 3.4  # inches
+MOST_MARKED = 20  # points of a line that each get a marker
+APART = 0.09  # of the height: the names of two lines
+
+
+def line_plot(
+    x: Sequence[float],
+    lines: Mapping[str, Sequence[float]],
+    *,
+    picture: str,
+    title: str,
+    x_axis: str,
+    y_axis: str,
+    levels: Mapping[str, float] | None = None,
+    log_x: bool = False,
+    log_y: bool = False,
+    decimals: int = 2,
+) -> None:
+    """Display lines over a common `x`, told apart by marker and dash, each named at its end.
+
+    `lines` maps a name to as many values as `x` has; `levels` maps a name to a height at which a
+    thin line is drawn across. `log_x` and `log_y` take logarithmic axes. Raises `ValueError` when
+    a line is of another length, when there are more lines than styles, or when a logarithmic axis
+    meets a number that is not above zero.
+    """
+    x, levels = plain(x).tolist(), dict(levels or {})
+    lines = {name: values.tolist() for name, values in by_name("line_plot", lines).items()}
+    for name, values in lines.items():
+        if len(values) != len(x):
+            raise ValueError(f"{name!r} has {len(values)} values, x has {len(x)}")
+        if log_y and min(values, default=1) <= 0:
+            raise ValueError(f"{name!r} holds {min(values)}, which no logarithmic axis can show")
+    if log_x and min(x, default=1) <= 0:
+        raise ValueError(f"x holds {min(x)}, which no logarithmic axis can show")
+    if len(lines) > len(LINES):
+        raise ValueError(f"{len(lines)} lines, but only {len(LINES)} styles")
+    facts = [f"{x_axis} | " + " | ".join(lines)]
+    for k, place in enumerate(x):
+        cells = [rounded(values[k], decimals) for values in lines.values()]
+        facts.append(f"{place:g} | " + " | ".join(cells))
+    facts += [f"across, {name} | {rounded(height, decimals)}" for name, height in levels.items()]
+    with drawing(HEIGHT, picture, facts) as (ax,):
+        marked = {} if len(x) <= MOST_MARKED else {"markevery": len(x)}
+        for values, (color, marker, dash) in zip(lines.values(), LINES, strict=False):
+            ax.plot(x, values, color=color, marker=marker, linestyle=dash, linewidth=2, **marked)
+        for height in levels.values():
+            ax.axhline(height, color=FAINT, linewidth=1)
+        if log_x:
+            ax.set_xscale("log", base=2)
+            ax.set_xticks(x, [f"{place:g}" for place in x])
+        if log_y:
+            ax.set_yscale("log")
+        ax.set_title(title, fontsize=13)
+        ax.set_xlabel(x_axis, fontsize=12)
+        ax.set_ylabel(y_axis, fontsize=12)
+        ax.tick_params(labelsize=11)
+        ax.grid(color="#dddddd")
+        ax.autoscale_view()  # or the heights below are those of an empty sheet
+        ends = {**{name: values[-1] for name, values in lines.items()}, **levels} if x else {}
+        shares = ax.transAxes.inverted()
+        heights = {
+            name: shares.transform(ax.transData.transform((x[-1], end)))[1]
+            for name, end in ends.items()
+        }
+        for name, height in zip(sorted(heights, key=heights.get), _apart(heights), strict=True):
+            ax.text(1.02, height, name, transform=ax.transAxes, va="center", fontsize=11)
+
+
+def _apart(heights: Mapping[str, float]) -> list[float]:
+    """Heights from below, each moved up as far as it must to leave room for the one below it."""
+    found: list[float] = []
+    for height in sorted(heights.values()):
+        found.append(max(height, found[-1] + APART) if found else height)
+    return found
