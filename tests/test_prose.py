@@ -95,7 +95,7 @@ def test_links_to_files_and_anchors_lead_somewhere(page):
 def test_links_between_lessons_lead_to_the_lesson_that_they_name(path):
     for cell in cells(load(path), "markdown"):
         for text, target in re.findall(r"\[([^\[\]]*)\]\(([^)]*)\)", source(cell)):
-            if links.place()[0] in target:
+            if target.endswith(".ipynb") and "Open" not in text:
                 (number,) = re.findall(r"lesson (\d)", text.lower())
                 (named,) = (p.name for p in NOTEBOOKS if p.name.startswith(f"{int(number):02}_"))
-                assert target == links.badge_url(named), text
+                assert target in (named, links.badge_url(named)), text
