@@ -7,11 +7,11 @@ lesson's answers when one of them is handed in, and nothing of the other lessons
 from __future__ import annotations
 
 import importlib
-import textwrap
 from typing import Any
 
-from helpers.exercises import NOT_ATTEMPTED, RIGHT, WRONG, Exercise, Verdict
+from helpers.exercises import NOT_ATTEMPTED, RIGHT, Exercise, Verdict
 from helpers.hints import hints_of
+from helpers.verdict_look import SIGNS, show_verdict, wrapped
 
 __all__ = ["check", "hint", "judge", "tally"]
 
@@ -37,8 +37,6 @@ LESSONS: dict[int, tuple[str, list[str]]] = {
         ],
     ),
 }
-SIGNS = {RIGHT: "✓", WRONG: "✗", NOT_ATTEMPTED: "○"}
-WIDTH = 80  # characters of a line
 _states: dict[str, str] = {}  # of the exercises checked so far
 _hints_told: dict[str, int] = {}  # how many, by exercise
 
@@ -63,23 +61,18 @@ def judge(name: str, answer: Any) -> Verdict:
 
 
 def check(name: str, answer: Any) -> None:
-    """Print the verdict on an answer, in a notebook, and keep it for the lesson's tally.
+    """Show the verdict on an answer, in a notebook, and keep it for the lesson's tally.
 
-    Takes what `judge` takes and raises what it raises. The first line printed is a sign, the
-    exercise's number, its name and the verdict's state. Below it, indented and wrapped, stands the
-    message, its question set apart; below a right answer, how far the lesson's exercises are.
+    Takes what `judge` takes and raises what it raises. The first line shown is a sign, the
+    exercise's number, its name and the verdict's state. Below it stands the message, its question
+    set apart; below a right answer, how far the lesson's exercises are.
     """
     verdict = judge(name, answer)
     _states[name] = verdict.state
     lesson = _lesson(name)
-    print(f"{SIGNS[verdict.state]} {_numbers(lesson)[name]} {name}: {verdict.state}")
-    finding, *asked = verdict.message.splitlines()
-    print(_wrapped(finding))
-    for question in asked:
-        print()
-        print(_wrapped(question))
-    if verdict.state == RIGHT:
-        print(f"    {_progress(lesson)}")
+    heading = f"{_numbers(lesson)[name]} {name}: {verdict.state}"
+    progress = _progress(lesson) if verdict.state == RIGHT else ""
+    show_verdict(verdict.state, heading, verdict.message, progress)
 
 
 def hint(name: str) -> None:
@@ -94,7 +87,7 @@ def hint(name: str) -> None:
     told = _hints_told[name] = min(_hints_told.get(name, 0) + 1, len(hints))
     left = len(hints) - told
     print(f"{number} {name}: hint {told} of {len(hints)}, {left or 'none'} left")
-    print(_wrapped(hints[told - 1]))
+    print(wrapped(hints[told - 1]))
 
 
 def tally(lesson: int) -> None:
@@ -117,11 +110,6 @@ def _progress(lesson: int) -> str:
         return f"{signs} all {len(numbers)} done: the lesson's exercises are yours"
     done = f"{len(numbers) - len(still_open)} of {len(numbers)} done"
     return f"{signs} {done}; next: {numbers[still_open[0]]} {still_open[0]}"
-
-
-def _wrapped(text: str) -> str:
-    wrapper = textwrap.TextWrapper(WIDTH, "    ", "    ", break_on_hyphens=False)
-    return wrapper.fill(text)
 
 
 def _numbers(lesson: int) -> dict[str, str]:

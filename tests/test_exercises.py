@@ -1,6 +1,7 @@
 """The exercise engine and the two doors to it, `check` and `judge`."""
 
 import functools
+import html
 import importlib
 import linecache
 import random
@@ -14,9 +15,10 @@ import pytest
 import torch
 from lessons import FINDINGS, lesson, load, solutions, source
 from states import right_answers, wrong_answers
+from test_figures import contrast
 
 import helpers
-from helpers import hints
+from helpers import hints, verdict_look
 from helpers.checks import attention, disobeys, inputs
 from helpers.exercises import Exercise, Verdict, shorten
 from helpers.puzzle import read, rule
@@ -352,7 +354,7 @@ def test_no_hint_tells_its_solution(number):
 
 
 def test_a_line_is_not_broken_within_a_word_of_the_puzzle():
-    assert "keep-flight" in helpers._wrapped(70 * "x" + " keep-flight")
+    assert "keep-flight" in verdict_look.wrapped(70 * "x" + " keep-flight")
 
 
 def test_a_hint_that_is_not_there_is_told(monkeypatch, tmp_path):
@@ -399,8 +401,42 @@ def test_check_prints_sign_number_verdict_message_and_progress(capsys, monkeypat
 def test_long_messages_are_wrapped_at_words(capsys):
     helpers.check("denoiser-inputs", lambda x: "y" * 70 + " " + "z" * 70)
     told = capsys.readouterr().out.splitlines()
-    assert max(map(len, told)) <= helpers.WIDTH
+    assert max(map(len, told)) <= verdict_look.WIDTH
     assert all(line.startswith("    ") for line in told[1:] if line)
+
+
+class Notebook:
+    kernel = True
+
+
+def test_in_a_notebook_a_verdict_is_html_with_its_text_as_a_twin(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.get_ipython", Notebook)
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
+    monkeypatch.setattr(helpers, "_states", {})
+    helpers.check("future-mask", lambda n: torch.ones(n, n).triu(1))
+    ((text, page),) = ((data["text/plain"], data["text/html"]) for data in shown)
+    assert text.startswith("✓ 2.3 future-mask: right\n    Ones mark exactly the future")
+    words = html.unescape(re.sub(r"<[^>]+>", "", page)).split()
+    assert words == text.split()
+    assert "○○✓○○○ 1 of 6 done; next: 2.1 shape-forecast</p>" in page
+
+
+def test_in_html_code_is_code_and_signs_of_the_answer_are_no_tags():
+    page = verdict_look.as_html("wrong", "1.1 it", "in `a < b` & <b>\nAsk yourself: Why?", "")
+    assert ">a &lt; b</code> &amp; &lt;b&gt;</p>" in page
+    assert "<strong>Ask yourself:</strong> Why?</p>" in page
+
+
+@pytest.mark.parametrize("state", verdict_look.COLORS)
+def test_the_colors_of_a_verdict_stand_out_from_its_background(state):
+    _, background, heading = verdict_look.COLORS[state]
+    for ink in (verdict_look.INK, heading):
+        assert contrast(rgb(ink), rgb(background)) >= 4.5
+
+
+def rgb(color):
+    return [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
 
 
 @pytest.mark.parametrize("door", [helpers.check, helpers.judge])
