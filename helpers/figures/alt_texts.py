@@ -1,16 +1,27 @@
 """What each picture of the lessons shows, for those who cannot see it. By the picture's name."""
 
 ALT_TEXTS: dict[str, str] = {
-    "inputs-picture": (
-        "Four panels of four rows and sixteen columns. Token: three rows that differ, the row "
-        "of [PAD] is zero throughout. Position: four rows that differ. Noise: four equal rows, "
-        "so the panel shows vertical stripes, paler than the others. Sum: no row is zero, and "
-        "none equals another."
+    "inputs-sum": (
+        "Four panels as an equation: what plus where plus how noisy equals what the model reads. "
+        "Each has a row for each place. In what, the row of [PAD] is white, all zero; the other "
+        "three rows differ. In where, all rows differ. In how noisy, one row is repeated for "
+        "every place, so the panel shows upright stripes. In the sum no row is zero and none "
+        "equals another."
+    ),
+    "inputs-blocks": (
+        "Four blocks as an equation. What is 2 x 4 x 16: two sheets, one behind the other, of four "
+        "rows each. Where is 4 x 16: one full sheet, and a dashed copy behind it for the other "
+        "text. How noisy is 2 x 1 x 16: one full row for each text, and dashed rows below it for "
+        "the other places. Their sum is 2 x 4 x 16, two full sheets."
     ),
     "inputs-formula": (
         "Two tables of six rows and sixteen columns. The learned one looks like noise. The "
-        "sinusoidal one is regular: row 0 alternates 0 and 1; going down, the left columns "
-        "swing quickly between -1 and 1, and the right ones hardly change."
+        "sinusoidal one is regular: row 0 alternates between two values; going down, the left "
+        "columns change quickly, and the right ones hardly at all."
+    ),
+    "inputs-waves": (
+        "Four waves over 64 places. Column 0 swings up and down ten times, column 2 three times, "
+        "column 4 once, and column 6 rises, and has only begun to fall back at the last place."
     ),
     "inputs-line": (
         "Three straight lines over the noise level from 0 to 1, each with its own slope and "
