@@ -5,7 +5,6 @@ import math
 import pytest
 import torch
 from lessons import (
-    MINUTES,
     Record,
     answers,
     assert_right,
@@ -20,11 +19,8 @@ from helpers import judge
 RECORD = Record(
     before_solutions=("tools", "vocabulary", "guards", "parts"),
     given={
-        "title": {"20": MINUTES},
         "formula-heading": {"10000": "a constant of the sinusoidal formula"},
     },
-    not_drawn={("formula", "-1")},
-    not_run_for_shapes={"device": "tells one shape, and loads a part of torch for it"},
 )
 
 DenoiserInputs = run_cells(1, "tools", "vocabulary", "batch", "guards", "parts", "class")[

@@ -2,17 +2,14 @@
 
 ALT_TEXTS: dict[str, str] = {
     "inputs-sum": (
-        "Four panels as an equation: what plus where plus how noisy equals what the model reads. "
-        "Each has a row for each place. In what, the row of [PAD] is white, all zero; the other "
-        "three rows differ. In where, all rows differ. In how noisy, one row is repeated for "
-        "every place, so the panel shows upright stripes. In the sum no row is zero and none "
-        "equals another."
+        "What plus where plus how noisy equals what the model reads: four panels with a row for "
+        "each place. In what, the row of [PAD] is white. How noisy repeats one row at every place, "
+        "so it has upright stripes. No row of the sum is white, and no two are alike."
     ),
     "inputs-blocks": (
-        "Four blocks as an equation. What is 2 x 4 x 16: two sheets, one behind the other, of four "
-        "rows each. Where is 4 x 16: one full sheet, and a dashed copy behind it for the other "
-        "text. How noisy is 2 x 1 x 16: one full row for each text, and dashed rows below it for "
-        "the other places. Their sum is 2 x 4 x 16, two full sheets."
+        "What: two sheets of four full rows. Where: one full sheet, and a dashed copy behind it "
+        "for the second text. How noisy: one full row for each text, with dashed rows below it "
+        "for the other places. The sum: two full sheets."
     ),
     "inputs-formula": (
         "Two tables of six rows and sixteen columns. The learned one looks like noise. The "
@@ -20,8 +17,8 @@ ALT_TEXTS: dict[str, str] = {
         "columns change quickly, and the right ones hardly at all."
     ),
     "inputs-waves": (
-        "Four waves over 64 places. Column 0 swings up and down ten times, column 2 three times, "
-        "column 4 once, and column 6 rises, and has only begun to fall back at the last place."
+        "Three waves from place 0 to place 63. Column 0 swings up and down ten times, column 4 "
+        "once, and column 6 rises and has only begun to fall at the end."
     ),
     "inputs-line": (
         "Three straight lines over the noise level from 0 to 1, each with its own slope and "
