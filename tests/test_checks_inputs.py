@@ -1,30 +1,30 @@
 """Lesson 1's checker against right answers in many forms and wrong answers of many kinds."""
 
 import math
+from unittest import mock
 
 import pytest
 import torch
 from lessons import (
-    MINUTES,
     Record,
     answers,
     assert_right,
     assert_wrong,
+    cells,
+    lesson,
     right_then_changed,
     run_cells,
     solutions,
+    source,
 )
 
-from helpers import judge
+from helpers import figures, judge
 
 RECORD = Record(
     before_solutions=("tools", "vocabulary", "guards", "parts"),
     given={
-        "title": {"20": MINUTES},
         "formula-heading": {"10000": "a constant of the sinusoidal formula"},
     },
-    not_drawn={("formula", "-1")},
-    not_run_for_shapes={"device": "tells one shape, and loads a part of torch for it"},
 )
 
 DenoiserInputs = run_cells(1, "tools", "vocabulary", "batch", "guards", "parts", "class")[
@@ -449,6 +449,31 @@ def test_each_printed_solution_is_right(name):
     names = run_cells(1, *RECORD.before_solutions)
     exec(solutions(1)[name], names)
     assert_right(name, names[answers(1)[name]])
+
+
+@pytest.fixture(scope="module")
+def all_names():
+    """The names that the whole lesson leaves behind; nothing is checked or drawn."""
+    code = [cell for cell in cells(lesson(1), "code")[1:] if "check(" not in source(cell)]
+    with mock.patch.multiple(figures, **dict.fromkeys(figures.__all__, mock.DEFAULT)):
+        return run_cells(1, *(cell["id"] for cell in code))
+
+
+FORGOTTEN = [
+    *(("three-terms", name) for name in ("token", "position", "noise", "places")),
+    *(("denoiser-inputs", name) for name in ("tokens", "positions", "noise", "places", "levels")),
+]
+
+
+@pytest.mark.parametrize(("exercise", "forgotten"), FORGOTTEN)
+def test_no_name_of_the_lesson_covers_up_a_line_that_is_missing(exercise, forgotten, all_names):
+    lines = solutions(1)[exercise].splitlines()
+    names, left = {**all_names}, [x for x in lines if not x.strip().startswith(f"{forgotten} = ")]
+    assert len(left) == len(lines) - 1
+    exec("\n".join(left), names)
+    verdict = judge(exercise, names[answers(1)[exercise]])
+    assert verdict.state == "wrong"
+    assert f"NameError: name '{forgotten}' is not defined" in verdict.message
 
 
 SHAPES = {"token": (3, 5, 7), "position": (5, 7), "noise": (3, 1, 7), "sum": (3, 5, 7)}

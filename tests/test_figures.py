@@ -405,6 +405,99 @@ def test_a_stream_without_numbers_is_told(stream):
         figures.stream_map(stream, picture="it shows", **{**SLOT_LABELS, "words": words})
 
 
+PARTS = {"what": torch.tensor([[1.0, -2.0], [0.0, 0.0]]), "noise": torch.tensor([[0.5, 0.25]])}
+TOTAL = {"sum": torch.tensor([[1.5, -1.75], [0.5, 0.25]])}
+ROWS = {"what": ["c", "[PAD]"], "sum": ["c", "[PAD]"]}
+
+
+def test_a_sum_tells_its_numbers_and_what_is_special_in_them(shown):
+    figures.sum_map(PARTS, TOTAL, rows=ROWS, picture="it shows")
+    assert shown[0][0]["text/plain"].splitlines() == [
+        "Figure in numbers",
+        "colors from -2.00 to 2.00",
+        "what | 0 | 1",
+        "c | 1.00 | -2.00",
+        "[PAD] | 0.00 | 0.00",
+        "note | [PAD]: all zero",
+        "noise | 0 | 1",
+        " | 0.50 | 0.25",
+        "note | one row for every place",
+        "sum | 0 | 1",
+        "c | 1.50 | -1.75",
+        "[PAD] | 0.50 | 0.25",
+    ]
+
+
+def test_a_sum_is_drawn_as_an_equation_with_exact_zeros_white(draw):
+    ax, legend = draw(figures.sum_map, PARTS, TOTAL, rows=ROWS)
+    what, noise, whole = (np.ma.filled(image.get_array(), np.nan) for image in ax.images)
+    assert np.isnan(what).tolist() == [[False, False], [True, True]]
+    assert noise.tolist() == [[0.5, 0.25], [0.5, 0.25]]
+    assert whole.tolist() == TOTAL["sum"].tolist()
+    assert {image.get_clim() for image in ax.images} == {(-2.0, 2.0)}
+    lefts = [image.get_extent()[0] for image in ax.images]
+    placed = {t.get_text(): t.get_position()[0] for t in ax.texts}
+    assert lefts[0] < placed["+"] < lefts[1] < placed["one row for\nevery place"] < placed["="]
+    assert placed["="] < lefts[2] < placed["c"]
+    assert sum(t.get_text() == "c" for t in ax.texts) == 2
+    assert legend.get_xlim() == (-2.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"total": {"sum": TOTAL["sum"] + 0.01}}, "what, noise do not add up to sum"),
+        ({"rows": {"what": ["c"]}}, "1 labels for 'what': give 2"),
+        ({"rows": {"why": ["c", "a"]}}, "2 labels for 'why'"),
+        ({"parts": [1]}, "sum_map draws by name"),
+    ],
+)
+def test_a_sum_that_does_not_fit_is_told(changed, told):
+    with pytest.raises(ValueError, match=told):
+        figures.sum_map(
+            **{"parts": PARTS, "total": TOTAL, "rows": ROWS, **changed}, picture="it shows"
+        )
+
+
+BLOCKS = {"what": torch.zeros(2, 3, 5), "where": torch.zeros(3, 5), "noise": torch.zeros(2, 1, 5)}
+
+
+def test_blocks_tell_what_each_tensor_holds_and_what_it_is_stretched_to(shown):
+    figures.broadcast_blocks(BLOCKS, "sum", picture="it shows")
+    assert shown[0][0]["text/plain"].splitlines() == [
+        "Figure in numbers",
+        "tensor | texts | places | numbers",
+        "what | 2 | 3 | 5",
+        "where | 1 for all 2 | 3 | 5",
+        "noise | 2 | 1 for all 3 | 5",
+        "sum | 2 | 3 | 5",
+    ]
+
+
+def test_blocks_are_full_where_a_tensor_holds_numbers_and_dashed_where_it_is_stretched(draw):
+    (ax,) = draw(figures.broadcast_blocks, BLOCKS, "sum")
+    dashed = [patch.get_linestyle() == "--" for patch in ax.patches]
+    rows = [dashed[k : k + 6] for k in range(0, 24, 6)]  # the second text is drawn first
+    assert rows[0] == rows[3] == [False] * 6
+    assert rows[1] == [True] * 3 + [False] * 3
+    assert rows[2] == [False, True, True, False, True, True]
+    assert [t.get_text() for t in ax.texts if t.get_text() in "+="] == ["+", "+", "="]
+    assert "3 x 5\none for all texts" in [t.get_text() for t in ax.texts]
+    assert "2 x 1 x 5\none for all places" in [t.get_text() for t in ax.texts]
+
+
+@pytest.mark.parametrize("where", [torch.zeros(4, 5), torch.zeros(1, 1, 3, 5)])
+def test_blocks_that_cannot_be_added_are_told(where):
+    with pytest.raises(ValueError, match=r"\(2, 3, 5\), .*: give three shapes"):
+        figures.broadcast_blocks({**BLOCKS, "where": where}, "sum", picture="it shows")
+
+
+def test_blocks_are_three():
+    two = {name: BLOCKS[name] for name in ("what", "where")}
+    with pytest.raises(ValueError, match=r"\(2, 3, 5\), \(3, 5\): give three shapes"):
+        figures.broadcast_blocks(two, "sum", picture="it shows")
+
+
 # Linear RGB as seen with a red-green deficiency (Machado, Oliveira and Fernandes, 2009,
 # severity 1), and in grey.
 SEEN = {
@@ -450,6 +543,8 @@ def draw_each_kind():
     columns = [*map(str, range(10))]
     figures.heat_map({"it": WIDE}, picture="it shows", rows="ab", columns=columns, signed=True)
     figures.stream_map(STREAM, picture="it shows", new=NEW_CELLS, read=1, **SLOT_LABELS)
+    figures.sum_map(PARTS, TOTAL, rows=ROWS, picture="it shows")
+    figures.broadcast_blocks(BLOCKS, "sum", picture="it shows")
     axes = {"title": "t", "x_axis": "x", "y_axis": "y"}
     figures.line_plot([1, 2], {"a": [0.1, 2.0], "b": [2.0, 0.3]}, picture="it shows", **axes)
 

@@ -1,16 +1,24 @@
 """What each picture of the lessons shows, for those who cannot see it. By the picture's name."""
 
 ALT_TEXTS: dict[str, str] = {
-    "inputs-picture": (
-        "Four panels of four rows and sixteen columns. Token: three rows that differ, the row "
-        "of [PAD] is zero throughout. Position: four rows that differ. Noise: four equal rows, "
-        "so the panel shows vertical stripes, paler than the others. Sum: no row is zero, and "
-        "none equals another."
+    "inputs-sum": (
+        "What plus where plus how noisy equals what the model reads: four panels with a row for "
+        "each place. In what, the row of [PAD] is white. How noisy repeats one row at every place, "
+        "so it has upright stripes. No row of the sum is white, and no two are alike."
+    ),
+    "inputs-blocks": (
+        "What: two sheets of four full rows. Where: one full sheet, and a dashed copy behind it "
+        "for the second text. How noisy: one full row for each text, with dashed rows below it "
+        "for the other places. The sum: two full sheets."
     ),
     "inputs-formula": (
         "Two tables of six rows and sixteen columns. The learned one looks like noise. The "
-        "sinusoidal one is regular: row 0 alternates 0 and 1; going down, the left columns "
-        "swing quickly between -1 and 1, and the right ones hardly change."
+        "sinusoidal one is regular: row 0 alternates between two values; going down, the left "
+        "columns change quickly, and the right ones hardly at all."
+    ),
+    "inputs-waves": (
+        "Three waves from place 0 to place 63. Column 0 swings up and down ten times, column 4 "
+        "once, and column 6 rises and has only begun to fall at the end."
     ),
     "inputs-line": (
         "Three straight lines over the noise level from 0 to 1, each with its own slope and "

@@ -29,6 +29,7 @@ PIXELS_PER_INCH = 100
 SHARPNESS = 1.5  # stored pixels for each displayed one
 INDEXED_COLORS = 256
 CAPTION_WIDTH = 78  # characters
+TITLE_WIDTH = 13  # characters, over one of four panels beside each other
 INSIDE = {"in_layout": False}  # what lies inside the axes cannot move them; not to ask saves time
 
 # Both maps grow steadily lighter or darker, so that they survive greyscale printing. That of signed
