@@ -80,8 +80,8 @@ def for_page(notebook: dict) -> dict:
         if title := re.match(r"# @title ([^:\n]+)", "".join(cell["source"])):
             cell["metadata"]["mystnb"] = {"code_prompt_show": f"Show the code: {title[1]}"}
         cell["outputs"] = captioned(cell["outputs"])
-    (promise,) = paragraphs("".join(notebook["cells"][0]["source"]))[:1]
-    notebook["metadata"]["myst"] = {"html_meta": {"description": plain(promise)}}
+    promise = plain(paragraphs(notebook["cells"][0]["source"])[0])
+    notebook["metadata"]["myst"] = {"html_meta": {"description": promise}}
     return notebook
 
 
@@ -90,22 +90,20 @@ def captioned(outputs: list[dict]) -> list[dict]:
 
     Printed, its lines are as long as a notebook is wide, which is too long for a phone.
     """
-    told, below = [], None
+    shown, caption = [], None
     for output in outputs:
         if "image/png" in output.get("data", {}):
-            below = f"Figure: {alt(output)}"
-        elif below and output["output_type"] == "stream":
+            caption = f"Figure: {alt(output)}"
+        elif caption and output["output_type"] == "stream":
             text = "".join(output["text"])
-            anyhow_wrapped = r"\s*".join(map(re.escape, "".join(below.split())))
+            anyhow_wrapped = r"\s*".join(map(re.escape, "".join(caption.split()))) + r"\n*"
             if found := re.match(anyhow_wrapped, text):
-                paragraph = f'<p class="caption">{html.escape(below)}</p>'
-                data = {"text/html": paragraph}
-                told.append({"output_type": "display_data", "data": data, "metadata": {}})
-                output, below = {**output, "text": text[found.end() :].lstrip("\n")}, None
-                if not output["text"]:
-                    continue
-        told.append(output)
-    return told
+                data = {"text/html": f'<p class="caption">{html.escape(caption)}</p>'}
+                shown.append({"output_type": "display_data", "data": data, "metadata": {}})
+                output["text"], caption = text[found.end() :], None
+        if output.get("text") != "":
+            shown.append(output)
+    return shown
 
 
 def paragraphs(text: str) -> list[str]:
@@ -165,10 +163,11 @@ def main() -> None:
     formulas = ROOT / "build/formulas"
     formulas.mkdir(exist_ok=True)
     shutil.copy(HERE / "package.json", formulas)
-    subprocess.run([*fetch, "--prefix", str(formulas)], check=True)
-    sphinx = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going"]
+    subprocess.run(fetch, cwd=formulas, check=True)
     shutil.rmtree(PAGES, ignore_errors=True)
-    subprocess.run([*sphinx, "-c", HERE, "-d", SOURCES / ".doctrees", SOURCES, PAGES], check=True)
+    sphinx = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going"]
+    sphinx += ["-c", HERE, "-d", SOURCES / ".doctrees", SOURCES, PAGES]
+    subprocess.run(sphinx, check=True)
 
 
 if __name__ == "__main__":
