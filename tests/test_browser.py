@@ -254,6 +254,9 @@ def test_a_phone_shows_a_page_at_its_width(name, visit, driver):
     visit(name, PHONE)
     open_all(driver)
     assert driver.execute_script("return document.documentElement.scrollWidth") <= PHONE
+    cut = every(driver, "article p", "e.scrollWidth > e.clientWidth && e.textContent")
+    assert cut
+    assert list(filter(None, cut)) == []
     rooms = "[e.offsetWidth, e.closest('.cell_output').clientWidth]"
     assert all(drawn == room for drawn, room in every(driver, ".cell_output img", rooms))
     assert all(width >= 100 for width in every(driver, "td", "e.offsetWidth"))

@@ -26,7 +26,6 @@ CARD = """
 :::{{grid-item-card}} {title}
 :link: {page}
 :link-type: doc
-:link-alt: {title}
 :img-top: {page}.png
 :img-alt: {alt}
 
