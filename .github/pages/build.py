@@ -111,8 +111,8 @@ def paragraphs(text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Markdown without the addresses and signs of its links."""
-    return re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", " ".join(text.split()))
+    """A paragraph of Markdown without its signs and the addresses of its links."""
+    return re.sub(r"[*`]|\[|\]\([^)]+\)", "", " ".join(text.split()))
 
 
 def card(path: Path, notebook: dict) -> str:
