@@ -220,7 +220,7 @@ def every(driver, selector, expression):
 
 def as_read(markdown):
     """Markdown without its signs and the addresses of its links."""
-    return re.sub(r"[*`]|!?\[|\]\([^)]+\)", "", markdown)
+    return re.sub(r"[*`]", "", re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", markdown))
 
 
 def open_all(driver):

@@ -112,7 +112,8 @@ def paragraphs(text: str) -> list[str]:
 
 def plain(text: str) -> str:
     """A paragraph of Markdown without its signs and the addresses of its links."""
-    return re.sub(r"[*`]|\[|\]\([^)]+\)", "", " ".join(text.split()))
+    named = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", " ".join(text.split()))
+    return re.sub(r"[*`]", "", named)
 
 
 def card(path: Path, notebook: dict) -> str:
