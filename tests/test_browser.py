@@ -264,6 +264,8 @@ def test_a_phone_shows_a_page_at_its_width(name, visit, driver):
     rooms = "[e.offsetWidth, e.closest('.cell_output').clientWidth]"
     assert all(drawn == room for drawn, room in every(driver, ".cell_output img", rooms))
     assert all(width >= 100 for width in every(driver, "td", "e.offsetWidth"))
+    edges = every(driver, "article table", "e.getBoundingClientRect().right")
+    assert edges[:1] <= [PHONE], "the table under the title is wider than a phone"
 
 
 @each_page
