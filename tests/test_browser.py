@@ -414,7 +414,7 @@ def test_paper_shows_every_line_whole_and_in_ink(path, scheme, visit, driver):
 def test_the_search_finds_a_lesson(visit, driver):
     visit("search")
     driver.get(f"{driver.current_url}?q=dropout")
-    found = wait_for("results", lambda: every(driver, "#search-results li a", "e.innerText"), 10)
+    found = wait_for("results", lambda: every(driver, "#search-results li a", "e.innerText"))
     assert any(title.startswith("Lesson 2") for title in found)
 
 
