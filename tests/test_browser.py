@@ -172,16 +172,15 @@ def test_run_all_in_jupyterlab(path, jupyterlab, driver):
 # ------------------------------------------------------------------ web pages
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """A copy of the project with its web pages. In each lesson of it, the first picture's output
-    is folded, and the title cell links to the lesson after it (the last one to the first)."""
+    """A copy of the project with its web pages. In each lesson of it, the last cell's output is
+    folded, and the title cell links to the lesson after it (the last one to the first)."""
     home = tmp_path_factory.mktemp("pages")
     for folder in (".github", "helpers", "notebooks"):
         shutil.copytree(ROOT / folder, home / folder)
     shutil.copy(ROOT / "README.md", home)
     for path, after in zip(NOTEBOOKS, [*NOTEBOOKS[1:], NOTEBOOKS[0]], strict=True):
         notebook = json.loads(path.read_text(encoding="utf-8"))
-        first, _ = pictures(notebook)[0]
-        next(c for c in notebook["cells"] if c["id"] == first)["metadata"] = FOLDED_OUTPUT
+        cells(notebook, "code")[-1]["metadata"] = {"jupyter": {"outputs_hidden": True}}
         notebook["cells"][0]["source"] += [f"\n\nGo on to [another lesson]({after.name})."]
         (home / "notebooks" / path.name).write_text(json.dumps(notebook), encoding="utf-8")
     build = [PAGES, ".github/pages/build.py"]
@@ -227,7 +226,6 @@ def open_all(driver):
     every(driver, "details", "e.open = true")
 
 
-FOLDED_OUTPUT = {"jupyter": {"outputs_hidden": True}}
 WIDE, PHONE = 1200, 390  # pixels
 ALL_PAGES = ["index", "search", *(path.stem for path in NOTEBOOKS)]
 each_page = pytest.mark.parametrize("name", ALL_PAGES)
@@ -304,7 +302,7 @@ def test_the_front_page_shows_every_lesson(home, visit, driver):
     card = """({
         page: e.querySelector('a').getAttribute('href'), link: e.querySelector('a').innerText,
         title: e.querySelector('.sd-card-title').innerText, text: e.innerText,
-        alt: e.querySelector('img').alt, width: e.querySelector('img').naturalWidth })"""
+        alts: [...e.querySelectorAll('img')].map(i => i.naturalWidth && i.alt) })"""
     shown = every(driver, ".sd-card", card)
     for card, path in zip(shown, NOTEBOOKS, strict=True):
         told = as_read(source(load(path)["cells"][0]))
@@ -313,8 +311,8 @@ def test_the_front_page_shows_every_lesson(home, visit, driver):
         assert all(entry in card["text"] for entry in promised)
         assert card["page"] == f"{path.stem}.html"
         assert card["link"] == card["title"] == told.splitlines()[0].removeprefix("# ")
-        assert card["alt"] == pictures(load(path))[0][1]["metadata"]["image/png"]["alt"]
-        assert card["width"] > 0
+        drawn = [output["metadata"]["image/png"]["alt"] for _, output in pictures(load(path))]
+        assert card["alts"] == drawn[:1]
     (opening,) = every(driver, "h1 + p", "e.innerText")
     assert opening.count(".") == 2
     assert opening in words(as_read((ROOT / "README.md").read_text(encoding="utf-8")))

@@ -26,9 +26,7 @@ CARD = """
 :::{{grid-item-card}} {title}
 :link: {page}
 :link-type: doc
-:img-top: {page}.png
-:img-alt: {alt}
-
+{picture}
 {what}
 
 ```{{card-footer}}
@@ -117,15 +115,23 @@ def plain(text: str) -> str:
 
 
 def card(path: Path, notebook: dict) -> str:
-    """A lesson on the front page: its title, what it builds, its minutes, its first picture."""
+    """A lesson on the front page: its title, what it builds, its minutes, its first picture.
+
+    Writes that picture into build/pages. A lesson that draws nothing has none.
+    """
     title = "".join(notebook["cells"][0]["source"])
     rows = [line.strip("| \n").split(" | ") for line in title.splitlines() if line[:1] == "|"]
     told = dict(zip(rows[0], rows[2], strict=True))
     what, *_ = told
+    picture = ""
+    for drawn in pictures(notebook)[:1]:
+        png = base64.b64decode("".join(drawn["data"]["image/png"]))
+        (SOURCES / f"{path.stem}.png").write_bytes(png)
+        picture = f":img-top: {path.stem}.png\n:img-alt: {alt(drawn)}\n"
     return CARD.format(
         title=title.splitlines()[0].removeprefix("# "),
         page=path.stem,
-        alt=alt(pictures(notebook)[0]),
+        picture=picture,
         what=f"{what}: {told[what]}",
         minutes="; ".join(f"{head}: {entry}" for head, entry in told.items() if "minutes" in entry),
     )
@@ -139,8 +145,6 @@ def prepare() -> None:
     for path in LESSONS:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         cards.append(card(path, notebook))
-        first = pictures(notebook)[0]["data"]["image/png"]
-        (SOURCES / f"{path.stem}.png").write_bytes(base64.b64decode("".join(first)))
         (SOURCES / path.name).write_text(json.dumps(for_page(notebook)), encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     two_sentences = " ".join(re.split(r"(?<=\.) ", plain(paragraphs(readme)[0]))[:2])
