@@ -42,7 +42,7 @@ myst: {{html_meta: {{description: {quoted}}}}}
 
 {description}
 
-::::{{grid}} 1 2 2 3
+::::{{grid}} 1 2 2 2
 :gutter: 3
 {cards}
 ::::
