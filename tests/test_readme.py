@@ -8,7 +8,7 @@ from lessons import NOTEBOOKS, ROOT, answers, cells, lesson, load, pictures, sou
 from test_prose import printed, values
 
 from helpers import LESSONS
-from helpers.project import front_page, ready
+from helpers.project import ready
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 WORKSHOP = (ROOT / ".github/WORKSHOP.md").read_text(encoding="utf-8")
@@ -64,14 +64,16 @@ def test_the_picture_is_the_one_that_lesson_2_stores():
     assert re.search(r"!\[[^\]]{40,}\]\(\.github/attention\.png\)", README)
 
 
-def test_the_pages_workflow_runs_the_readmes_command_and_links_every_lesson():
-    (export,) = [c for c in commands("bash") if "--to html" in c]
+def test_the_pages_workflow_runs_the_readmes_command_and_ci_installs_the_same():
+    (build,) = [c for c in commands("bash") if c.endswith("build.py")]
     workflow = (ROOT / ".github/workflows/pages.yml").read_text(encoding="utf-8")
-    assert f"run: {export}\n" in workflow
-    assert "run: .venv/bin/python -m helpers.project.front_page > build/html/index.html" in workflow
-    titles = [title.splitlines()[0].split(" · ")[1] for title in TITLES]
-    linked = re.findall(r'<a href="(.+?)\.html">(.+?)</a>', front_page.page())
-    assert linked == [(path.stem, title) for path, title in zip(NOTEBOOKS, titles, strict=True)]
+    assert f"run: {build}\n" in workflow
+    assert "path: build/html\n" in workflow
+    requirements = ".github/pages/requirements.txt"
+    assert f"-r {requirements} " in build
+    assert f"-r {requirements}\n" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+    pins = (ROOT / requirements).read_text(encoding="utf-8").splitlines()
+    assert all(re.fullmatch(r"#.*|[\w-]+==[\d.]+", pin) for pin in pins)
 
 
 def test_the_run_sheet_has_every_section_and_exercise_of_the_core_path():

@@ -264,7 +264,6 @@ TESTS = {  # what tests a helper, where its name does not tell
     "setup_rest": ["test_setup_cell"],
     "spies": ["test_shapes", "test_checks_inputs", "test_checks_attention"],
     "devices": ["test_shapes", "test_checks_inputs", "test_checks_attention"],
-    "front_page": ["test_readme"],
 }
 ALWAYS_LOADED = ("torch", "torch._dynamo", "hypothesis", "matplotlib.figure", "pytest")
 
