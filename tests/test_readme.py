@@ -65,7 +65,7 @@ def test_the_picture_is_the_one_that_lesson_2_stores():
 
 
 def test_the_pages_workflow_runs_the_readmes_command_and_ci_installs_the_same():
-    (build,) = [c for c in commands("bash") if c.endswith("build.py")]
+    (build,) = [c for c in commands("bash") if c.endswith("make_pages.py")]
     workflow = (ROOT / ".github/workflows/pages.yml").read_text(encoding="utf-8")
     assert f"run: {build}\n" in workflow
     assert "path: build/html\n" in workflow
