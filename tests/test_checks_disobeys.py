@@ -550,7 +550,22 @@ def in_double(X, heads):
     return with_a_copy(X.double(), [tuple(part.double() for part in head) for head in heads])
 
 
-RIGHT_LAYER = [in_double, with_einsum, with_sdpa, with_a_copy, one_way()]
+def by_words(X, heads):
+    """Each word asks each other word by itself."""
+    out = X.clone()
+    for Wq, Wk, Wv, Wo in heads:
+        for i, asks in enumerate(X @ Wq):
+            scores = torch.stack([asks @ key for key in X @ Wk]) / Wq.shape[1] ** 0.5
+            out[i] += scores.softmax(0) @ X @ Wv @ Wo
+    return out
+
+
+def side_by_side(X, heads):
+    found = torch.cat([attend(X, head)[0] @ X @ head[2] for head in heads], dim=1)
+    return X + found @ torch.cat([head[3] for head in heads])
+
+
+RIGHT_LAYER = [by_words, side_by_side, in_double, with_einsum, with_sdpa, with_a_copy, one_way()]
 WRONG_LAYER = {
     "stream replaced": (
         lambda X, heads: sum(attend(X, head)[1] for head in heads),

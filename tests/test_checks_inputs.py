@@ -557,6 +557,11 @@ def a_speed_for_each_column(length, d_model):
     return torch.where(torch.arange(d_model) % 2 == 0, angles.sin(), angles.cos())
 
 
+def cosines_twice_as_fast(length, d_model):
+    angles = torch.arange(length)[:, None] * 10000 ** (-torch.arange(0, d_model, 2) / d_model)
+    return torch.stack((angles.sin(), (2 * angles).cos()), -1).reshape(length, d_model)
+
+
 def low_used_up(low, high):
     middle = low.add_(high).div_(2)
     return middle, high + (high - low) / 2
@@ -919,6 +924,7 @@ SMALL_WRONG = {
     "places up to one": ("sinusoidal", lambda n, d: table(unit=1 / n)(n, d), "has speed 1"),
     "whole numbers": ("sinusoidal", lambda *sizes: table()(*sizes).int(), "has speed 1"),
     "a speed for each column": ("sinusoidal", a_speed_for_each_column, "share an angle"),
+    "cosines twice as fast": ("sinusoidal", cosines_twice_as_fast, "share an angle"),
     "half the exponent": (
         "sinusoidal",
         lambda length, d: table(base=100)(length, d),

@@ -35,7 +35,7 @@ def how_far(found: Tensor, wanted: Tensor) -> str:
     gap = (found - wanted).abs().max()
     if not gap.isfinite():
         return "is not a finite number"
-    return f"is off by up to {gap:.2f}" if gap >= 0.005 else f"is off by up to {gap:.1g}"
+    return f"is off by up to {gap:.2f}" if gap > 0.01 else f"is off by up to {gap:.1g}"
 
 
 def seed(number: int) -> None:
