@@ -29,9 +29,12 @@ class Trace:
         """Print `tensor`'s row and return it unchanged.
 
         `axes` names every axis, separated by spaces or commas, as in "batch tokens d_out".
-        Raises `ValueError` for an axis name that has no size and for anything but a tensor.
+        Raises `ValueError` for an axis name that has no size, for axes that are no text and for
+        anything but a tensor.
         """
         _needs_tensor(name, tensor)
+        if not isinstance(axes, str):
+            raise ValueError(f'axes={axes!r} is no text: name them as in "batch tokens d_out"')
         names = axes.replace(",", " ").split()
         unknown = [axis for axis in names if axis not in self.sizes]
         if unknown:

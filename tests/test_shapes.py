@@ -1,5 +1,6 @@
 """Tensors in print, the executed shape comments, and the spy."""
 
+import re
 import sys
 from unittest import mock
 
@@ -36,6 +37,13 @@ def test_an_unknown_axis_names_the_known_ones():
 def test_axes_may_be_written_as_they_are_printed(capsys):
     Trace(batch=0, tokens=5)("x", torch.zeros(0, 5), "batch, tokens")
     assert printed(capsys)[1] == "x        0 x 5        batch, tokens"
+
+
+@pytest.mark.parametrize("axes", [["batch", "tokens"], ("batch",), None, 2])
+def test_axes_that_are_no_text_are_told(axes):
+    told = re.escape(f'axes={axes!r} is no text: name them as in "batch tokens d_out"')
+    with pytest.raises(ValueError, match=told):
+        Trace(batch=3, tokens=5)("x", torch.zeros(3, 5), axes)
 
 
 @pytest.mark.parametrize("size", ["2", -1, 2.0])
