@@ -103,7 +103,9 @@ def test_the_day_before_says_how_many_exercises_each_lesson_has():
 
 
 def test_the_readmes_table_says_what_each_lesson_says():
-    rows = re.findall(r"^\| \[(\d) · (.+?)\]\(notebooks/(.+?)\) \|.*?\| (\S+)(?: \+ \d+)? \|", README, re.M)
+    rows = re.findall(
+        r"^\| \[(\d) · (.+?)\]\(notebooks/(.+?)\) \|.*?\| (\S+)(?: \+ \d+)? \|", README, re.M
+    )
     minutes = [re.findall(r"\| (?:core path )?(\S+) minutes", title)[0] for title in TITLES]
     assert rows == [
         (*re.findall(r"# Lesson (\d) · (.+)", title)[0], path.name, promised)

@@ -11,12 +11,12 @@ from helpers.figures.canvas import FAINT, WEIGHTS, drawing, plain
 from helpers.shapes import rounded
 
 STEP_HEIGHT, LABELS_HEIGHT = 0.7, 0.8  # inches
-SPAN = 0.42  # from the lowest bar's end to the highest's; steps are 1 apart
+SPAN = 0.4  # from the lowest bar's end to the highest's; steps are 1 apart
 HIDDEN = "#e4e4e4"
 LETTERS_ACROSS = 36  # that stand beside each other under half a picture
 
 
-def bars(
+def step_bars(
     columns: Mapping[str, Mapping[str, Tensor | Sequence[float]]],
     *,
     picture: str,
@@ -60,7 +60,7 @@ def bars(
             ax.set_title(title, fontsize=12)
             ax.set_xticks(range(len(names)), names, rotation=0 if _fit(names) else 90)
             ax.set_yticks([])
-            ax.tick_params(labelsize=11, length=0)
+            ax.tick_params(labelsize=10, length=0)
             ax.set_xlim(-0.5, len(names) - 0.5)
             ax.set_ylim(0.85 - most, 0.95)
             for place, hide in enumerate(hidden):
@@ -75,7 +75,7 @@ def bars(
                 for place, value in enumerate(values):
                     tall = value * unit if isfinite(value) else 0.0
                     ax.bar(place, tall, bottom=zero, width=0.7, color=WEIGHTS[3])
-                    text = rounded(value, decimals).replace("inf", "∞").replace("-", "−")
+                    text = rounded(value, decimals).replace("inf", "∞")
                     above = zero + max(tall, 0.0) + 0.02
                     ax.text(place, above, text, ha="center", va="bottom", fontsize=9)
 
