@@ -476,6 +476,7 @@ def test_bars_of_one_kind_have_one_scale_and_all_carry_their_number(draw):
     heights = [
         [bar.get_height() for bar in ax.patches if bar.get_width() == 0.7] for ax in (early, late)
     ]
+    assert [ax.get_title() for ax in (early, late)] == ["early", "late"]
     scores = bars_of.SPAN / 3  # from -1 to 2
     assert heights[0] == pytest.approx([scores, -scores, bars_of.SPAN, 0])
     assert heights[1] == pytest.approx([2 * scores, 0, bars_of.SPAN / 2, 0])
@@ -493,6 +494,7 @@ def test_names_under_bars_are_turned_only_where_they_would_touch(draw):
             figures.step_bars, {k: {"it": [1.0] * 6} for k in "ab"}, names=["a" * letters] * 6
         )
         assert {t.get_rotation() for t in ax.get_xticklabels()} == {angle}
+        assert max(bar.get_width() for bar in ax.patches) < 1, "nothing is hidden"
 
 
 def test_bars_that_do_not_fit_are_told():
