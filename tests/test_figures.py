@@ -15,6 +15,7 @@ from lessons import ROOT
 from PIL import Image
 
 from helpers import figures
+from helpers.figures import bars as bars_of
 from helpers.figures import canvas
 from helpers.figures import lines as lines_of
 
@@ -498,6 +499,106 @@ def test_blocks_are_three():
         figures.broadcast_blocks(two, "sum", picture="it shows")
 
 
+FLOW = [["x"], ["queries", "keys"], ["scores", ""]], [("x", "queries"), ("queries", "scores")]
+SHAPES = {"x": (2, 6, 3), "queries": torch.zeros(5, 2), "scores": torch.zeros(9, 6, 6)}
+
+
+def test_a_flow_tells_shapes_and_notes_and_what_leads_where(shown):
+    figures.flow_map(*FLOW, picture="it shows", shapes=SHAPES, notes={"scores": "query · key"})
+    assert shown[0][0]["text/plain"].splitlines() == [
+        "Figure in numbers",
+        "box | shape | note",
+        "x | 2 x 6 x 3",
+        "queries | 5 x 2",
+        "keys | ?",
+        "scores | 9 x 6 x 6 | query · key",
+        "x leads to queries",
+        "queries leads to scores",
+    ]
+
+
+def test_a_flow_draws_a_box_for_each_name_and_a_sheet_for_each_text_up_to_four(draw):
+    (ax,) = draw(figures.flow_map, *FLOW, shapes=SHAPES, notes={"scores": "query · key"})
+    assert len([patch for patch in ax.patches if patch.get_width() == pytest.approx(0.78)]) == 8
+    boxes = {text.get_text(): text.get_position() for text in ax.texts if "\n" in text.get_text()}
+    assert boxes == {
+        "x\n2 x 6 x 3": (0, 0),
+        "queries\n5 x 2": (1, 0.5),
+        "keys\n?": (1, -0.5),
+        "scores\n9 x 6 x 6": (2, 0.5),
+    }
+    arrows = [text for text in ax.texts if getattr(text, "arrow_patch", None)]
+    ends = [(arrow.get_position(), arrow.xy) for arrow in arrows]
+    np.testing.assert_allclose(ends, [[(0.39, 0), (0.61, 0.5)], [(1.39, 0.5), (1.61, 0.5)]])
+    assert "query · key" in [text.get_text() for text in ax.texts]
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [{"shapes": {"y": (2,)}}, {"notes": {"y": "why"}}, {"arrows": [("x", "y")]}],
+)
+def test_a_flow_between_boxes_that_are_not_there_is_told(unknown):
+    given = {"columns": FLOW[0], "arrows": FLOW[1], "shapes": {}, **unknown}
+    with pytest.raises(ValueError, match="no box is named 'y'; there are x, queries, keys, scores"):
+        figures.flow_map(picture="it shows", **given)
+
+
+STEPS = {
+    "early": {"scores": [1.0, -1.0], "shares, sum 1": torch.tensor([1.0, 0.0])},
+    "late": {"scores": [2.0, float("-inf")], "shares left": [0.5, 0.0]},
+}
+
+
+def test_bars_tell_their_numbers_and_what_is_hidden(shown):
+    figures.step_bars(
+        STEPS, picture="it shows", names=["a", "b"], hidden=torch.tensor([False, True])
+    )
+    assert shown[0][0]["text/plain"].splitlines() == [
+        "Figure in numbers",
+        "early | a | b",
+        "scores | 1.00 | -1.00 hidden",
+        "shares, sum 1 | 1.00 | 0.00 hidden",
+        "late | a | b",
+        "scores | 2.00 | -inf hidden",
+        "shares left | 0.50 | 0.00 hidden",
+    ]
+
+
+def test_bars_of_one_kind_have_one_scale_and_all_carry_their_number(draw):
+    early, late = draw(figures.step_bars, STEPS, names=["a", "b"], hidden=[0, 1])
+    heights = [
+        [bar.get_height() for bar in ax.patches if bar.get_width() == 0.7] for ax in (early, late)
+    ]
+    assert [ax.get_title() for ax in (early, late)] == ["early", "late"]
+    scores = bars_of.SPAN / 3  # from -1 to 2
+    assert heights[0] == pytest.approx([scores, -scores, bars_of.SPAN, 0])
+    assert heights[1] == pytest.approx([2 * scores, 0, bars_of.SPAN / 2, 0])
+    assert [text.get_text() for text in late.texts] == [
+        *("scores", "2.00", "-∞"),
+        *("shares left", "0.50", "0.00"),
+    ]
+    shaded = [patch.get_x() for patch in late.patches if patch.get_width() == 1]
+    assert shaded == [0.5]
+
+
+def test_names_under_bars_are_turned_only_where_they_would_touch(draw):
+    for letters, angle in ((5, 0), (6, 90)):
+        ax, _ = draw(
+            figures.step_bars, {k: {"it": [1.0] * 6} for k in "ab"}, names=["a" * letters] * 6
+        )
+        assert {t.get_rotation() for t in ax.get_xticklabels()} == {angle}
+        assert max(bar.get_width() for bar in ax.patches) < 1, "nothing is hidden"
+
+
+def test_bars_that_do_not_fit_are_told():
+    with pytest.raises(ValueError, match="'scores' has 2 numbers, but there are 1 names"):
+        figures.step_bars(STEPS, picture="it shows", names=["a"])
+    with pytest.raises(ValueError, match="'hidden' has 3 numbers, but there are 2 names"):
+        figures.step_bars(STEPS, picture="it shows", names=["a", "b"], hidden=[0, 0, 1])
+    with pytest.raises(ValueError, match="no steps to draw"):
+        figures.step_bars({}, picture="it shows", names=[])
+
+
 # Linear RGB as seen with a red-green deficiency (Machado, Oliveira and Fernandes, 2009,
 # severity 1), and in grey.
 SEEN = {
@@ -545,6 +646,8 @@ def draw_each_kind():
     figures.stream_map(STREAM, picture="it shows", new=NEW_CELLS, read=1, **SLOT_LABELS)
     figures.sum_map(PARTS, TOTAL, rows=ROWS, picture="it shows")
     figures.broadcast_blocks(BLOCKS, "sum", picture="it shows")
+    figures.flow_map(*FLOW, picture="it shows", shapes=SHAPES)
+    figures.step_bars(STEPS, picture="it shows", names=["a", "b"], hidden=[0, 1])
     axes = {"title": "t", "x_axis": "x", "y_axis": "y"}
     figures.line_plot([1, 2], {"a": [0.1, 2.0], "b": [2.0, 0.3]}, picture="it shows", **axes)
 

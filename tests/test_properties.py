@@ -30,7 +30,7 @@ seeds = st.integers(0, 2**16)
 DenoiserInputs = run_cells(1, "tools", "vocabulary", "batch", "guards", "parts", "class")[
     "DenoiserInputs"
 ]
-CausalAttention = run_cells(2, "tools", "class")["CausalAttention"]
+CausalAttention = run_cells(2, "tools", "parts", "class")["CausalAttention"]
 
 
 def draw(seed, *shape, dtype=torch.float32):

@@ -73,13 +73,12 @@ DIAGNOSES = {
         "transpose",
         "The scores are square, of the wrong size: which axes were multiplied away?",
     ),
-    "D": ("transpose", "The marked row holds the right three numbers: are they in order?"),
-    "E": ("not in the shapes", "Is there any row in this trace that breaks its promise?"),
+    "D": ("not in the shapes", "Is there any row in this trace that breaks its promise?"),
 }
 
 clinic = Exercise(
     "clinic",
-    "A trace finds what breaks a shape. Patient E shows what it cannot find.",
+    "A trace finds what breaks a shape. Patient D shows what it cannot find.",
     STUB,
     attempt=lambda answer: answer,
 )

@@ -24,27 +24,45 @@ ALT_TEXTS: dict[str, str] = {
         "Three straight lines over the noise level from 0 to 1, each with its own slope and "
         "start. None of them bends."
     ),
+    "attention-flow": (
+        "Boxes from left to right. x, a stack of two sheets of shape 2 x 6 x 3, leads to queries, "
+        "keys and values. Queries and keys lead to scores, scores to weights; weights and values "
+        "lead to context. All boxes but x hold a question mark."
+    ),
+    "attention-flow-answered": (
+        "The same boxes, each a stack of two sheets. Queries, keys, values and context are "
+        "2 x 6 x 2, scores and weights 2 x 6 x 6."
+    ),
+    "attention-scaled-row": (
+        "Scores of one query with six keys, and their weights. Not divided, the scores run from "
+        "-7.16 to 12.33, and key 2 gets 1.00, the others 0.00. Divided by 8, key 2 gets 0.48, key "
+        "4 gets 0.22, and every other key something."
+    ),
+    "attention-row-steps": (
+        "Two columns of bars. Mask first: the last three scores become minus infinity, their "
+        "exponentials 0, and the first three shares, 0.23, 0.63 and 0.14, add up to 1.00. Softmax "
+        "first: the last three take most of the shares, and when these are erased, 0.04, 0.11 and "
+        "0.02 are left, 0.17 together."
+    ),
     "attention-before-after": (
-        "Two six by six matrices of attention weights. Without a mask every token spreads its "
-        "attention almost evenly, about 0.16 to 0.18 on each word. With the mask the upper "
-        "right triangle is blocked, the first word keeps 1.00 for itself, and each row shares "
-        "its unit among fewer words, down to about 0.17 each in the last row."
+        "Attention weights of six words, side by side. Without a mask, starts gives 0.49 to "
+        "journey and 0.49 to step. With the mask the upper right triangle is hatched, and starts "
+        "gives 0.97 to journey; Your, which has nobody before it, gives 1.00 to itself."
     ),
     "attention-dropout-figure": (
-        "Causal attention weights after one draw of dropout. About half of the visible weights "
-        "are zero, the others are twice as large as before: the first word gives itself 2.00. "
-        "The blocked upper right triangle is zero as it was."
+        "Causal attention weights after one draw of dropout. Nine of the visible weights are "
+        "crossed out, the others are twice as large as before: the first word gives itself 2.00. "
+        "The blocked upper right triangle is hatched as it was."
     ),
     "attention-gradient": (
-        "A six by six matrix of gradients. Every place in the upper right triangle, where the "
-        "input lies in the output's future, is exactly 0.00. Every place on and below the "
-        "diagonal is larger than zero; the first word moves its own output most, and influence "
-        "thins out as more words share it."
+        "Two six by six matrices of gradients. Our class: the upper right triangle is hatched, "
+        "exactly 0, and everything else is 0.32 or more. Late mask: no place is hatched; the upper "
+        "right triangle holds small numbers, 0.01 or 0.02."
     ),
     "attention-memory": (
-        "Two lines over the number of tokens. The class of this lesson bends upward, from "
-        "almost nothing at 64 tokens to 8,192 KiB at 512. The fused kernel stays near the "
-        "bottom, at 256 KiB for 512 tokens."
+        "Two rising straight lines on logarithmic axes. At each doubling of the tokens the class "
+        "of this lesson takes four times as much, from 128 to 8,192 KiB, and torch's function "
+        "twice as much, from 32 to 256 KiB."
     ),
     "disobeys-stream": (
         "The stream after the embedding. Each of five words has a 1 in one or two word bits, "
