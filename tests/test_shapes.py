@@ -82,6 +82,15 @@ def test_show_aligns_rounds_and_never_prints_minus_zero(capsys):
     assert printed(capsys) == ["x: 2 x 2", "   1.2   0.0", "  -inf   nan"]
 
 
+def test_a_row_wider_than_the_page_goes_on_indented_below(capsys):
+    show(x=torch.arange(30.0), decimals=0)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == [str(n) for n in range(19)]
+    assert lines[2] == "    " + "  ".join(str(n) for n in range(19, 30))
+    assert len(lines) == 3
+    assert len(lines[1]) <= 80
+
+
 def test_show_takes_one_to_three_axes(capsys):
     show(
         row_sums=torch.tensor([1.0, 2.0], requires_grad=True),
@@ -92,10 +101,11 @@ def test_show_takes_one_to_three_axes(capsys):
     assert printed(capsys) == [
         "row sums: 2",
         "  1  2",
+        "",
         "y: 2 x 1 x 2",
-        "item 0",
+        "text 0",
         "  0  1",
-        "item 1",
+        "text 1",
         "  2  3",
         "z: 0 x 2",
     ]

@@ -87,7 +87,8 @@ def _minutes(cell: dict, text: str) -> float:
         return words / WORDS_A_MINUTE + predicts * SECONDS_A_PREDICT / 60
     if cell["metadata"].get("jupyter", {}).get("source_hidden"):
         return 0.0
-    lines = sum("".join(o.get("text", "")).count("\n") for o in cell["outputs"])
+    printed = "".join("".join(o.get("text", "")) for o in cell["outputs"])
+    lines = sum(bool(line.strip()) for line in printed.splitlines())
     return (SECONDS_A_CODE_CELL + lines / 10 * SECONDS_TEN_LINES) / 60
 
 
