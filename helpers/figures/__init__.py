@@ -12,6 +12,7 @@ of your own. matplotlib (with Pillow, which it needs) is imported when something
 
 from helpers.figures.heat import heat_map
 from helpers.figures.lines import line_plot
+from helpers.figures.sentence import sentence_map
 from helpers.figures.stream import stream_map
 
-__all__ = ["heat_map", "line_plot", "stream_map"]
+__all__ = ["heat_map", "line_plot", "sentence_map", "stream_map"]
