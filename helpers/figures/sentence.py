@@ -126,7 +126,7 @@ def _draw(ax: Axes, told: Mapping[str, Any]) -> None:
             head, (color, dash) = heads[2 * layer + line], LOOKS[2 * layer + line]
             y = top + 0.3 + 0.2 * line
             ax.plot([0.02, 0.25], [y, y], color=color, linestyle=dash, linewidth=2)
-            ax.text(0.31, y, head, fontsize=9, color=color, va="center")
+            ax.text(0.31, y, head, fontsize=9, va="center")
             for seen, looks, weight in _arrows(told, head):
                 look = {"arrowstyle": "-|>", "color": color, "linestyle": dash, "linewidth": 2}
                 look |= {"alpha": min(weight, 1.0), "shrinkA": 0, "shrinkB": 0}
