@@ -519,6 +519,15 @@ def test_an_arrow_leads_from_the_word_looked_at_to_the_one_that_looks(draw):
     assert {"note 0.50", "note 1", "≈ 2, even: no", "Flying\nsuperhero"} <= places.keys()
 
 
+def test_each_bit_stands_in_its_cell_below_the_name_of_its_column(draw):
+    (ax,) = draw(figures.sentence_map, [SENTENCE])
+    cells = [(p.get_x() + p.get_width() / 2, p.get_y() + p.get_height() / 2) for p in ax.patches]
+    texts = {t.get_position(): t.get_text() for t in ax.texts}
+    assert [texts[cell] for cell in cells] == ["0.99", "0", "1", "0", "0", "1"]
+    columns = {text: x for (x, _), text in texts.items() if text in ("object", "disobeyed")}
+    assert columns["disobeyed"] == cells[2][0] == cells[5][0]
+
+
 def test_sentences_stand_below_each_other(draw):
     first, second = draw(figures.sentence_map, [SENTENCE, SENTENCE])
     assert first.get_position().y0 > second.get_position().y1
