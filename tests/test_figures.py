@@ -129,6 +129,12 @@ def test_a_dropped_cell_is_told_in_the_twin(shown):
     assert "a | 1.00 dropped | 0.00 | 0.00" in shown[0][0]["text/plain"]
 
 
+def test_a_long_label_is_broken_once_at_a_hyphen_or_a_space(heat):
+    (ax,) = heat({"it": WEIGHTS}, columns=["swap-speech-now", "Flying superhero", "he-is?"])
+    broken = ["swap-\nspeech-now", "Flying\nsuperhero", "he-is?"]
+    assert [t.get_text() for t in ax.get_xticklabels()] == broken
+
+
 def test_panels_beside_each_other_share_the_row_labels_and_keep_their_columns(heat):
     first, second = heat({"a": WEIGHTS, "b": WEIGHTS / 2}, beside=True)
     assert (first.get_ylabel(), second.get_ylabel()) == ("query", "")
@@ -258,6 +264,25 @@ def test_long_lines_have_no_markers_and_logarithmic_axes_tell_their_places(draw)
     assert ax.lines[0].get_markevery() == 21
 
 
+def test_a_line_is_named_where_one_says_so_and_marks_stand_upright(draw):
+    axes = {"title": "t", "x_axis": "x", "y_axis": "y", "marks": {"here": 2}}
+    lines = {"high": [1, 2, 3], "low": [0, 1, 2]}
+    named_at = {"high": 1, "low": 2}
+    (ax,) = draw(figures.line_plot, [1, 2, 3], lines, named_at=named_at, **axes)
+    mark, high, low = ax.texts
+    assert (mark.get_text(), mark.get_position()[0], ax.lines[-1].get_xdata()[0]) == ("here ", 2, 2)
+    assert (high.get_text(), high.xy, high.get_verticalalignment()) == ("high", (1, 1), "bottom")
+    assert (low.get_text(), low.xy, low.get_verticalalignment()) == ("low", (2, 1), "top")
+
+
+def test_whole_places_are_told_as_whole_numbers(draw):
+    axes = {"title": "t", "x_axis": "x", "y_axis": "y"}
+    for x, last in (([0, 1, 2, 3], "3"), ([0, 0.5, 1], "1.0")):
+        (ax,) = draw(figures.line_plot, x, {"a": x}, **axes)
+        ax.figure.canvas.draw()
+        assert [t.get_text() for t in ax.get_xticklabels()][-2] == last
+
+
 def test_line_plot_tells_its_numbers(shown):
     figures.line_plot(
         [1, 2], {"a": [1.0, 2.0]}, picture="it rises", title="t", x_axis="n", y_axis="y"
@@ -297,6 +322,8 @@ def test_bad_line_plots_are_refused():
     words = {"picture": "a", "title": "t", "x_axis": "x", "y_axis": "y"}
     with pytest.raises(ValueError, match="'a' has 1 values, x has 2"):
         figures.line_plot([1, 2], {"a": [1]}, **words)
+    with pytest.raises(ValueError, match="no line 'a' has a point at 3 to be named at"):
+        figures.line_plot([1], {"a": [1]}, named_at={"a": 3}, **words)
     with pytest.raises(ValueError, match="5 lines, but only 4"):
         figures.line_plot([1], {k: [1] for k in "abcde"}, **words)
     with pytest.raises(ValueError, match=r"'a' holds 0\.0, which no logarithmic axis can show"):
@@ -334,6 +361,7 @@ def test_a_lessons_imports_load_matplotlib_only_when_it_draws():
 STREAM = torch.tensor([[1.0, 0.0, 0.2], [0.0, 0.001, 0.99]])
 NEW_CELLS = torch.tensor([[0, 0, 1], [0, 0, 1]])
 SLOT_LABELS = {"words": ["a", "b"], "slots": ["x", "y", "z"], "groups": {"one": 1, "rest": 2}}
+SLOT_LABELS["title"] = "t"
 
 
 def test_a_stream_tells_its_numbers_what_is_new_and_what_is_read(shown, capsys):
@@ -343,8 +371,8 @@ def test_a_stream_tells_its_numbers_what_is_new_and_what_is_read(shown, capsys):
     assert data["text/plain"].splitlines() == [
         "Figure in numbers",
         "slot | a | b",
-        "x | 1.00 | 0.00",
-        "y | 0.00 | 0.00",
+        "x | 1 | 0",
+        "y | 0 | 0",
         "z | 0.20 new | 0.99 new",
         "read at | b",
     ]
@@ -353,23 +381,25 @@ def test_a_stream_tells_its_numbers_what_is_new_and_what_is_read(shown, capsys):
 
 def test_a_stream_writes_numbers_frames_new_cells_and_marks_the_read_column(draw):
     (ax,) = draw(figures.stream_map, STREAM, new=NEW_CELLS, read=1, **SLOT_LABELS)
-    assert [t.get_text() for t in ax.get_xticklabels()] == ["a", "b (read)"]
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["x", "y", "z"]
-    written = {t.get_position(): t.get_text() for t in ax.texts if "." in t.get_text()}
-    assert written == {(0, 0): "1.00", (0, 2): "0.20", (1, 2): "0.99"}
-    assert [t.get_text() for t in ax.texts if "." not in t.get_text()] == ["one", "rest"]
-    frames = [(round(p.get_x() + 0.44), round(p.get_y() + 0.4)) for p in ax.patches]
-    assert frames[:2] == [(0, 2), (1, 2)]
-    (column,) = (p for p in ax.patches if p.get_linestyle() != "-" and p.get_height() == 3)
-    assert (column.get_x(), column.get_width()) == (0.5, 1)
-    lines = [line.get_ydata()[0] for line in ax.lines]
-    assert lines == [-0.5, 0.5]
-    assert (ax.images[0].norm.vmin, ax.images[0].norm.vmax) == (0, 1)
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["a", "b"]
+    rows = {t.get_text(): y for t, y in zip(ax.get_yticklabels(), ax.get_yticks(), strict=True)}
+    assert rows == {"x": 1, "y": 3, "z": 4}  # below the names of their groups
+    written = {t.get_position(): t.get_text() for t in ax.texts}
+    names = {(-0.5, 0): " one", (-0.5, 2): " rest"}
+    assert written == {**names, (0, 1): "1", (0, 4): "0.20", (1, 4): "0.99"}
+    frames = [p for p in ax.patches if p.get_width() == 0.88]
+    assert [(p.get_x() + 0.44, p.get_y() + 0.4) for p in frames] == [(0, 4), (1, 4)]
+    (column,) = (p for p in ax.patches if p.get_linestyle() == "--")
+    assert (column.get_x(), column.get_width(), column.get_height()) == (0.5, 1, 5)
+    assert [line.get_ydata()[0] for line in ax.lines] == [0.5, 2.5]
 
 
-def test_the_first_word_can_be_read(draw):
-    (ax,) = draw(figures.stream_map, STREAM, read=0, **SLOT_LABELS)
-    assert [t.get_text() for t in ax.get_xticklabels()] == ["a (read)", "b"]
+def test_a_stream_says_what_its_frames_and_dashes_mean_where_there_are_any(draw):
+    framed, dashed = "framed: written by this layer", "dashed: the word that is read in the end"
+    marks = {framed: {"new": NEW_CELLS}, dashed: {"read": 0}, "": {"new": 0 * NEW_CELLS}}
+    for key, more in marks.items():
+        (ax,) = draw(figures.stream_map, STREAM, **more, **SLOT_LABELS)
+        assert ax.get_xlabel() == key
 
 
 def test_it_is_told_when_the_first_word_is_read(shown):
@@ -634,6 +664,90 @@ def test_frames_stand_out_from_pale_and_dark_cells_however_they_are_seen(way, pl
     assert np.abs(high - low).max() > 0.5
 
 
+ATTENTION = torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+SENTENCE = {
+    "words": ["no", "keep-flight", "he-is?"],
+    "asks": 2,
+    "looks": {
+        "object": torch.tensor([0.99, 0.01, 0.0]),
+        "previous word": ATTENTION,
+        "flight": torch.tensor([0.0, 1.0, 0.0]),
+        "speech": torch.tensor([0.04, 0.96, 0.0]),
+    },
+    "note": torch.tensor([0.5, 0.0, 1.0]),
+    "bits": torch.tensor([[0.99, 0.0, 1.0], [0.0, 0.0, 1.0]]),
+    "answer": "Flying superhero",
+}
+
+
+def test_a_sentence_tells_its_arrows_note_bits_and_answer(shown):
+    figures.sentence_map([SENTENCE], picture="it shows")
+    assert shown[0][0]["text/plain"].splitlines() == [
+        "Figure in numbers",
+        "sentence | no keep-flight he-is?",
+        "object: he-is? looks at no | 0.99",
+        "previous word: no looks at no | 0.50",
+        "previous word: no looks at keep-flight | 0.50",
+        "previous word: keep-flight looks at no | 1.00",
+        "previous word: he-is? looks at keep-flight | 1.00",
+        "flight: he-is? looks at keep-flight | 1.00",
+        "speech: he-is? looks at keep-flight | 0.96",
+        "note | 0.50 | 0 | 1",
+        "bits | object | swap | disobeyed | sum",
+        "flies? | 0.99 | 0 | 1 | ≈ 2, even: no",
+        "speaks? | 0 | 0 | 1 | = 1, odd: yes",
+        "answer | Flying superhero",
+    ]
+
+
+def test_an_arrow_leads_from_the_word_looked_at_to_the_one_that_looks(draw):
+    (ax,) = draw(figures.sentence_map, [SENTENCE])
+    arrows = [a for a in ax.texts if getattr(a, "arrowprops", None)]
+    places = {t.get_text(): t.get_position()[0] for t in ax.texts if t.get_text()}
+    no, flight, asks = places["no"], places["keep-\nflight"], places["he-is?"]
+    ends = [(arrow.xyann[0], arrow.xy[0], arrow.arrowprops["alpha"]) for arrow in arrows]
+    layer_1 = [(no, asks, 0.99), (no, no, 0.5), (flight, no, 0.5), (no, flight, 1)]
+    layer_2 = [(flight, asks, 1), (flight, asks, 0.96)]
+    assert ends == [pytest.approx(end) for end in [*layer_1, (flight, asks, 1), *layer_2]]
+    assert all(arrow.xyann[1] < arrow.xy[1] for arrow in arrows)  # downward: the axis is turned
+    assert {"note 0.50", "note 1", "≈ 2, even: no", "Flying\nsuperhero"} <= places.keys()
+
+
+def test_each_bit_stands_in_its_cell_below_the_name_of_its_column(draw):
+    (ax,) = draw(figures.sentence_map, [SENTENCE])
+    cells = [(p.get_x() + p.get_width() / 2, p.get_y() + p.get_height() / 2) for p in ax.patches]
+    texts = {t.get_position(): t.get_text() for t in ax.texts}
+    assert [texts[cell] for cell in cells] == ["0.99", "0", "1", "0", "0", "1"]
+    columns = {text: x for (x, _), text in texts.items() if text in ("object", "disobeyed")}
+    assert columns["disobeyed"] == cells[2][0] == cells[5][0]
+
+
+def test_sentences_stand_below_each_other(draw):
+    first, second = draw(figures.sentence_map, [SENTENCE, SENTENCE])
+    assert first.get_position().y0 > second.get_position().y1
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"asks": 3}, "word 3 asks, but there are words 0 to 2"),
+        ({"asks": -1}, "word -1 asks"),
+        ({"looks": {"object": ATTENTION}}, "1 heads, but two layers of two are drawn"),
+        ({"words": ["no", "he-is?"], "asks": 1}, r"what 'object' looks at: shape \(3,\), not"),
+        ({"note": ATTENTION}, r"the note: shape \(3, 3\), not \(3,\)"),
+        ({"bits": ATTENTION}, r"the bits: shape \(3, 3\), not \(2, 3\)"),
+    ],
+)
+def test_a_sentence_that_does_not_fit_is_told(change, told):
+    with pytest.raises(ValueError, match=told):
+        figures.sentence_map([{**SENTENCE, **change}], picture="it shows")
+
+
+def test_no_sentence_is_told():
+    with pytest.raises(ValueError, match="no sentence to draw"):
+        figures.sentence_map([], picture="it shows")
+
+
 WIDE = torch.arange(20.0).reshape(2, 10) - 9  # too wide for numbers: with a color legend
 
 
@@ -648,6 +762,7 @@ def draw_each_kind():
     figures.broadcast_blocks(BLOCKS, "sum", picture="it shows")
     figures.flow_map(*FLOW, picture="it shows", shapes=SHAPES)
     figures.step_bars(STEPS, picture="it shows", names=["a", "b"], hidden=[0, 1])
+    figures.sentence_map([SENTENCE], picture="it shows")
     axes = {"title": "t", "x_axis": "x", "y_axis": "y"}
     figures.line_plot([1, 2], {"a": [0.1, 2.0], "b": [2.0, 0.3]}, picture="it shows", **axes)
 

@@ -362,49 +362,6 @@ previous_word_head = Exercise(
 _previous_word(previous_word_head, 6, _longest_first, leak=1 - SHARP)
 
 # --------------------------------------------------------------------------------------
-# first-row
-# --------------------------------------------------------------------------------------
-first_row = Exercise(
-    "first-row",
-    "A head with nothing to look for still hands out its whole unit, evenly.",
-    STUB,
-    attempt=lambda answer: answer,
-)
-
-
-LENGTHS = {"four words": 4, "six words": 6}
-
-
-@first_row.hint("One number for each length: how many words share word 0's attention?")
-def two_numbers(answer: Any) -> str | None:
-    if finding := no_dictionary(answer):
-        return finding
-    for length in LENGTHS:
-        if is_blank(answer.get(length)):
-            return f"there is no weight for {length} yet"
-        if _number(answer[length]) is None:
-            return f"{answer[length]!r} is no number"
-    return None
-
-
-@first_row.must("A query of zeros: which word scores higher than another?")
-def evenly(answer: dict) -> str | None:
-    for length, words in LENGTHS.items():
-        given = _number(answer[length])
-        if not abs(given - 1 / words) <= 0.006:
-            return f"{words} shares of {given:g} would add up to {words * given:.2f}"
-    return None
-
-
-def _number(value: Any) -> float | None:
-    """The value as a number, or `None` when it is none."""
-    try:
-        return float(value)
-    except Exception:
-        return None
-
-
-# --------------------------------------------------------------------------------------
 # layer
 # --------------------------------------------------------------------------------------
 layer = Exercise(
@@ -829,54 +786,6 @@ def _first_wrong(
 
 
 # --------------------------------------------------------------------------------------
-# rounding
-# --------------------------------------------------------------------------------------
-rounding = Exercise(
-    "rounding",
-    "Softmax comes near and never arrives, so an answer is read at its nearest bit.",
-    "a function of (Y) that returns a plain tensor of bits",
-    attempt=lambda answer: answer(torch.tensor([[0.9, 0.1]])),
-)
-
-
-@rounding.must("Y has one row for each sentence and two columns: what do you return for it?")
-def same_shape(answer: Callable) -> str | None:
-    Y = torch.tensor([[0.9, 0.1], [0.2, 0.7], [1.0, 0.0]])
-    bits = answer(Y)
-    if not isinstance(bits, Tensor):
-        return f"to_bits returns a {type(bits).__name__}, not a tensor"
-    return None if bits.shape == Y.shape else f"3 x 2 goes in, {by(tuple(bits.shape))} comes out"
-
-
-@rounding.must("Someone may still need what you were given: which line writes into it?")
-def numbers_stay(answer: Callable) -> str | None:
-    Y, kept = torch.tensor([[0.9, 0.1]]), torch.tensor([[0.9, 0.1]])
-    answer(Y)
-    return "to_bits changes the Y that it is given" if differs(Y, kept) else None
-
-
-@rounding.hint("Softmax never reaches exactly 1: what does int(0.98) give?")
-def large_ones_become_1(answer: Callable) -> str | None:
-    return _wrong_bit(answer, [[0.98, 0.97], [0.99, 1.0]])
-
-
-@rounding.must("To which of 0 and 1 is it nearer? Each number is a bit of its own.")
-def nearest_bit(answer: Callable) -> str | None:
-    return _wrong_bit(
-        answer, [[0.98, 0.02], [0.67, 0.33], [0.02, 0.31], [0.54, 0.46], [-0.02, 1.02], [0.0, 1.0]]
-    )
-
-
-def _wrong_bit(answer: Callable, rows: list[list[float]]) -> str | None:
-    Y = torch.tensor(rows)
-    bits = answer(Y.clone())
-    for value, bit in zip(Y.flatten().tolist(), bits.flatten().tolist(), strict=True):
-        if float(bit) != round(value):
-            return f"{value:.2f} becomes {float(bit):g}"
-    return None
-
-
-# --------------------------------------------------------------------------------------
 # six-bits
 # --------------------------------------------------------------------------------------
 six_bits = Exercise(
@@ -993,6 +902,14 @@ def _place(given: Any, names: Sequence[str]) -> int | None:
     if isinstance(given, bool) or number not in range(len(names)):
         return None
     return int(number)
+
+
+def _number(value: Any) -> float | None:
+    """The value as a number, or `None` when it is none."""
+    try:
+        return float(value)
+    except Exception:
+        return None
 
 
 @patch.must("Whom does layer 2 ask for flight, and which of that word's slots does it carry home?")

@@ -15,6 +15,7 @@ from helpers.figures.blocks import broadcast_blocks
 from helpers.figures.flow import flow_map
 from helpers.figures.heat import heat_map
 from helpers.figures.lines import line_plot
+from helpers.figures.sentence import sentence_map
 from helpers.figures.stream import stream_map
 from helpers.figures.sums import sum_map
 
@@ -23,6 +24,7 @@ __all__ = [
     "flow_map",
     "heat_map",
     "line_plot",
+    "sentence_map",
     "step_bars",
     "stream_map",
     "sum_map",

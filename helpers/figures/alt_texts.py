@@ -65,9 +65,22 @@ ALT_TEXTS: dict[str, str] = {
         "twice as much, from 32 to 256 KiB."
     ),
     "disobeys-stream": (
-        "The stream after the embedding. Each of five words has a 1 in one or two word bits, "
-        "and the ones in the position slots run down a diagonal. All seven scratch slots are "
-        "empty."
+        "The stream after the embedding, a column for each of five words. Each has a 1 in one or "
+        "two word bits, and the ones in the position slots run down a diagonal. The scratch "
+        "slots are all empty."
+    ),
+    "disobeys-plan": (
+        "Two sentences, one above the other, with arrows between their words. In layer 1 he-is? "
+        "looks at Crow and each word at the word before it; in layer 2 he-is? looks at the two "
+        "action words. In the upper sentence the note stands at keep-flight, so the three bits "
+        "of flight sum up to 2, those of speech to 1, and the answer is Human. In the lower one "
+        "it stands at swap-speech, the sums are 1 and 2, and the answer is Crow."
+    ),
+    "disobeys-crows": (
+        "The two sentences with the arrows of the model's own attention. The arrows are those of "
+        "the plan, and five faint ones lead to the first word. It gets a note of 0.20; the notes "
+        "that count are 1, at keep-flight above and at swap-speech below. The object's bit is "
+        "0.99, and the answers are Human and Crow, as planned."
     ),
     "disobeys-attention": (
         "Attention among five words. The last row, he-is?, puts 0.99 on Crow and almost nothing "
@@ -82,23 +95,20 @@ ALT_TEXTS: dict[str, str] = {
         "1.00 lies on the word before, right below the diagonal."
     ),
     "disobeys-layer-one-stream": (
-        "The stream after layer 1. Two scratch slots are new. previous_word_is_disobey is 0.20 "
-        "at Crow, 1.00 at keep-flight and empty elsewhere. object_attribute_fly is 0.99 at he- "
-        "is? and 0.20 at the other words. Words and positions are as before."
-    ),
-    "disobeys-gather": (
-        "Two rows over five words. The flight head puts 1.00 on keep-flight, the speech head "
-        "1.00 on swap-speech; all other weights round to 0.00."
+        "The scratch slots after layer 1. Two of the seven rows are new. In the first, "
+        "previous_word_is_disobey, there is a 1 at keep-flight and 0.20 at Crow. In the second, "
+        "object_attribute_fly, there is 0.99 at he-is? and 0.20 at the other words."
     ),
     "disobeys-layer-two": (
-        "The stream after layer 2. In the column of he-is?, is_attr_fly_disobeyed and "
-        "is_swap_attr_speak are newly 1.00; the swap slot of flight and the disobeyed slot of "
-        "speech stay empty. In the other columns, three of the last four slots hold averages, "
-        "0.24 or 0.20, left over. The slots above are as before."
+        "The scratch slots after layer 2. In the column of he-is?, is_attr_fly_disobeyed and "
+        "is_swap_attr_speak are newly 1; the swap slot of flight and the disobeyed slot of "
+        "speech stay empty. At the other words three of the last four slots hold averages, 0.24 "
+        "or 0.20."
     ),
     "disobeys-parity-plot": (
-        "Two curves over the sum of three bits. Parity zigzags: 0 at 0, 1 at 1, 0 at 2, 1 at 3. "
-        "XOR follows it up to 2 and then falls on, to -1 at 3."
+        "Three lines that bend, and their sum, over the sums 0 to 3. The first rises to 3. The "
+        "second stays at 0 up to 1 and falls to -4, the third stays at 0 up to 2 and rises to 2. "
+        "Their sum zigzags: 0, 1, 0, 1."
     ),
     "disobeys-gains-plot": (
         "Three falling curves of the worst error, for gains from 1 to 24. At a gain of 2 all "
