@@ -43,7 +43,7 @@ RECORD = Record(
             "9.8": "a step of the hint",
             "0.0004": "what follows from it",
         },
-        "first-heading": dict.fromkeys(("0.1", "0.01"), "a guess that is offered"),
+        "first-heading": {"0.1": "a guess that is offered"},
         "missing-after": {"1.25": "a step of a sum, done in words"},
     },
     not_drawn={("layer-two", "2")},
