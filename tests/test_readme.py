@@ -57,11 +57,11 @@ def test_one_torch_is_the_reference():
         assert set(named) == {version}, path
 
 
-def test_the_picture_is_the_one_that_lesson_2_stores():
-    stored = {cell: output["data"]["image/png"] for cell, output in pictures(lesson(2))}
-    png = base64.b64decode(stored["before-after"])
-    assert png == (ROOT / ".github/attention.png").read_bytes(), "extract it from the lesson again"
-    assert re.search(r"!\[[^\]]{40,}\]\(\.github/attention\.png\)", README)
+def test_the_picture_is_the_one_that_lesson_3_stores():
+    stored = {cell: output["data"]["image/png"] for cell, output in pictures(lesson(3))}
+    png = base64.b64decode(stored["crows-again"])
+    assert png == (ROOT / ".github/two-crows.png").read_bytes(), "extract it from the lesson again"
+    assert re.search(r'<img src="\.github/two-crows\.png" width="520" alt="[^"]{40,}">', README)
 
 
 def test_the_pages_workflow_runs_the_readmes_command_and_ci_installs_the_same():
