@@ -28,7 +28,6 @@ ROOM = {torch.float32: (1.3e-6, 1e-5), torch.float64: (1e-7, 1e-7)}  # as in tor
 DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)
 
 
-MINUTES = "a promise of minutes"
 COMPUTES_LONG = "computes for long, and tells no shape"
 TIMED = "measures a time"
 

@@ -3,7 +3,6 @@
 import pytest
 import torch
 from lessons import (
-    MINUTES,
     TIMED,
     Record,
     answers,
@@ -22,9 +21,7 @@ RECORD = Record(
     before_solutions=("tools", "parts"),
     uncompared=["speed"],
     given={
-        "title": {"55": MINUTES, "40": MINUTES, "25": MINUTES},
         "projections-text": {"123": "a seed"},
-        "attention-text": {"16": MINUTES},
         "cost-heading": {"60": "how many texts are timed"},
     },
     not_run_for_shapes={

@@ -7,7 +7,6 @@ import pytest
 import torch
 from lessons import (
     COMPUTES_LONG,
-    MINUTES,
     Record,
     answers,
     assert_right,
@@ -26,7 +25,6 @@ RECORD = Record(
         *("object-head", "attend"),
     ),
     given={
-        "title": dict.fromkeys(("70", "56", "30", "27"), MINUTES),
         "object-text": {
             "90": "a question's percentage",
             "2.7": "the number e, roughly",

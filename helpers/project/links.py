@@ -55,7 +55,9 @@ def rewrite(repository: str, ref: str) -> list[str]:
     def moved(text: str) -> str:
         text = text.replace(f"{old_repository}/blob/{old_ref}/", f"{repository}/blob/{ref}/")
         text = text.replace(pages_url(old_repository), pages_url(repository))
-        text = text.replace(f"/gh/{old_repository}/{old_ref}?", f"/gh/{repository}/{ref}?")  # Binder
+        text = text.replace(
+            f"/gh/{old_repository}/{old_ref}?", f"/gh/{repository}/{ref}?"
+        )  # Binder
         return text.replace(old_repository, repository)
 
     setup = SETUP_FILE.read_text(encoding="utf-8")

@@ -40,10 +40,11 @@ class Minutes:
     def promise(self) -> str:
         """What the lesson's first cell says of its time."""
         sittings = f" in {len(self.sittings)} sittings" if len(self.sittings) > 1 else ""
+        rooms = sum(up(minutes, 1) for minutes in self.rooms.values())
         return (
             f"core path {up(sum(self.sittings))} minutes{sittings}, "
             f"exercises on it {self.exercises}; "
-            f"side rooms {up(sum(self.rooms.values()))}, their exercises {self.exercises_in_rooms}"
+            f"side rooms {rooms}, their exercises {self.exercises_in_rooms}"
         )
 
 
