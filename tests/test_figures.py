@@ -452,7 +452,7 @@ def test_a_sum_tells_its_numbers_and_what_is_special_in_them(shown):
         "note | [PAD]: all zero",
         "noise | 0 | 1",
         " | 0.50 | 0.25",
-        "note | one row for every place",
+        "note | the same row at every place",
         "sum | 0 | 1",
         "c | 1.50 | -1.75",
         "[PAD] | 0.50 | 0.25",
@@ -468,7 +468,7 @@ def test_a_sum_is_drawn_as_an_equation_with_exact_zeros_white(draw):
     assert {image.get_clim() for image in ax.images} == {(-2.0, 2.0)}
     lefts = [image.get_extent()[0] for image in ax.images]
     placed = {t.get_text(): t.get_position()[0] for t in ax.texts}
-    assert lefts[0] < placed["+"] < lefts[1] < placed["one row for\nevery place"] < placed["="]
+    assert lefts[0] < placed["+"] < lefts[1] < placed["the same row\nat every place"] < placed["="]
     assert placed["="] < lefts[2] < placed["c"]
     assert sum(t.get_text() == "c" for t in ax.texts) == 2
     assert legend.get_xlim() == (-2.0, 2.0)

@@ -12,9 +12,9 @@ ALT_TEXTS: dict[str, str] = {
         "for the other places. The sum: two full sheets."
     ),
     "inputs-formula": (
-        "Two tables of six rows and sixteen columns. The learned one looks like noise. The "
-        "sinusoidal one is regular: row 0 alternates between two values; going down, the left "
-        "columns change quickly, and the right ones hardly at all."
+        "Two tables of six rows and sixteen columns. The one that will be learned shows no "
+        "order. The sinusoidal one is regular: row 0 alternates between two values; going down, "
+        "the left columns change quickly, and the right ones hardly at all."
     ),
     "inputs-waves": (
         "Three waves from place 0 to place 63. Column 0 swings up and down ten times, column 4 "

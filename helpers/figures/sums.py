@@ -60,7 +60,7 @@ def sum_map(
                 for label, row in zip(labels, matrix, strict=False)
                 if not row.any()
             ]
-            notes += ["one row for\nevery place"] * (len(matrix) < height)
+            notes += ["the same row\nat every place"] * (len(matrix) < height)
             facts.append(f"{title} | " + " | ".join(map(str, range(width))))
             for label, row in zip(labels, matrix, strict=False):
                 facts.append(" | ".join([label, *(rounded(x, decimals) for x in row.tolist())]))
