@@ -22,7 +22,7 @@ RECORD = Record(
     before_solutions=("tools", "parts"),
     uncompared=["speed"],
     given={
-        "title": {"55": MINUTES, "40": MINUTES, "25": MINUTES},
+        "title": {"55": MINUTES, "40": MINUTES, "30": MINUTES},
         "projections-text": {"123": "a seed"},
         "attention-text": {"16": MINUTES},
         "cost-heading": {"60": "how many texts are timed"},
