@@ -80,4 +80,24 @@ ALT_TEXTS: dict[str, str] = {
         "from 16 on the first lies at 0.003, the second at 0.017. The previous word is last, at "
         "0.020 for 24."
     ),
+    "denoiser-flow": (
+        "Boxes joined by arrows. x_t, 48 x 5, and t lead to the inputs; the inputs lead to block "
+        "1, block 1 to block 2, block 2 to log p. The mask leads to both blocks. Inputs and "
+        "blocks are stacks of 48 sheets, 5 x 32 each; log p is 5 x 10."
+    ),
+    "denoiser-curve": (
+        "One curve over 400 training steps and five level lines. The curve starts above the "
+        "highest line, falls steeply below four of them within the first 75 steps, and then "
+        "creeps towards the lowest, both sides, without reaching it."
+    ),
+    "denoiser-against": (
+        "Two matrices of eight damaged forms and eight letters. Where counting gives a letter no "
+        "chance, the model gives it almost none. Where several letters fit, the model shares the "
+        "chance among the same letters, but not in exactly the same parts."
+    ),
+    "denoiser-steps": (
+        "Four words, written in two ways. One letter at a time: five rows of gaps fill up, one "
+        "framed letter in each step. All five at once: one step fills every gap. The marks below "
+        "say which results are words of the language."
+    ),
 }
