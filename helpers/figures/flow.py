@@ -66,7 +66,7 @@ def flow_map(
                 corner = (x - HALF_WIDTH + k * SHEET_STEP, y - HALF_HEIGHT + k * SHEET_STEP)
                 look = {"facecolor": WEIGHTS[1] if k == 0 else "white", "edgecolor": WEIGHTS[-1]}
                 frame(ax, corner, 2 * HALF_WIDTH, 2 * HALF_HEIGHT, zorder=3 - k / 10, **look)
-            said = by(shape).replace("x", "×") if shape else UNKNOWN
+            said = by(shape) if shape else UNKNOWN
             ax.text(x, y, f"{name}\n{said}", ha="center", va="center", fontsize=10.5, zorder=4)
             note = {"ha": "center", "va": "top", "fontsize": 9.5, "zorder": 4}
             ax.text(x, y - HALF_HEIGHT - 0.05, notes.get(name, ""), **note)
