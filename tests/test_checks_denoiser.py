@@ -2,13 +2,16 @@
 
 import pytest
 import torch
-from lessons import Record, answers, assert_right, assert_wrong, run_cells, solutions
+from lessons import MINUTES, Record, answers, assert_right, assert_wrong, run_cells, solutions
 from torch import nn
 
 from helpers import judge
 from helpers.checks import denoiser
 
-RECORD = Record(before_solutions=("tools", "words", "padding", "attention", "parts"))
+RECORD = Record(
+    before_solutions=("tools", "words", "padding", "attention", "parts"),
+    given={"title": {"45": MINUTES}, "masked-loss-text": {"13": MINUTES}},
+)
 
 NAMES = run_cells(4, *RECORD.before_solutions)
 BlockParts, PAD, MASK, INF = NAMES["BlockParts"], 0, 1, float("inf")

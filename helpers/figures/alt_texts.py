@@ -81,13 +81,13 @@ ALT_TEXTS: dict[str, str] = {
         "0.020 for 24."
     ),
     "denoiser-flow": (
-        "Boxes joined by arrows. x_t, 48 x 5, and t lead to the inputs; the inputs lead to block "
-        "1, block 1 to block 2, block 2 to log p. The mask leads to both blocks. Inputs and "
-        "blocks are stacks of 48 sheets, 5 x 32 each; log p is 5 x 10."
+        "Boxes joined by arrows. x_t and t lead to the inputs, and x_t to the mask. The inputs lead "
+        "to block 1, block 1 to block 2, block 2 to log p. The mask leads to both blocks. Inputs "
+        "and both blocks have one shape, 2 x 5 x 32; log p is 2 x 5 x 10."
     ),
     "denoiser-curve": (
-        "One curve over 400 training steps and five level lines. The curve starts above the "
-        "highest line, falls steeply below four of them within the first 75 steps, and then "
+        "One falling curve over training steps from 0 to 400, and five level lines. The curve "
+        "starts above the highest line, crosses four of them within the first 50 steps, and then "
         "creeps towards the lowest, both sides, without reaching it."
     ),
     "denoiser-against": (
