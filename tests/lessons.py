@@ -92,7 +92,7 @@ def pictures(notebook: dict) -> list[tuple[str, dict]]:
 
 def run_cells(number: int, *ids: str) -> dict:
     """The names that a lesson's cells define, run in order without a kernel, with `FEW_STEPS`."""
-    code = {cell["id"]: shortened(source(cell)) for cell in cells(lesson(number), "code")}
+    code = {cell["id"]: few_steps(source(cell)) for cell in cells(lesson(number), "code")}
     names: dict = {}
     with contextlib.redirect_stdout(io.StringIO()), torch_settings_kept():
         for cell_id in ids:
@@ -100,7 +100,7 @@ def run_cells(number: int, *ids: str) -> dict:
     return names
 
 
-def shortened(code: str) -> str:
+def few_steps(code: str) -> str:
     """A cell's code, training no more steps than a test needs that looks at no trained model."""
     return re.sub(r"^STEPS = \d+$", f"STEPS = {FEW_STEPS}", code, flags=re.MULTILINE)
 

@@ -7,7 +7,7 @@ import re
 import tokenize
 from unittest import mock
 
-from lessons import cells, lesson, record, shortened, source, torch_settings_kept
+from lessons import cells, few_steps, lesson, record, source, torch_settings_kept
 
 from helpers import figures
 
@@ -86,7 +86,7 @@ def false_comments(number):
         for cell in cells(lesson(number), "code")[1:]:
             if cell["id"] in record(number).not_run_for_shapes:
                 continue
-            tree = Checks(shortened(source(cell))).visit(ast.parse(shortened(source(cell))))
+            tree = Checks(few_steps(source(cell))).visit(ast.parse(few_steps(source(cell))))
             code = compile(ast.fix_missing_locations(tree), cell["id"], "exec")
             try:
                 exec(code, names)

@@ -9,8 +9,8 @@ from helpers import judge
 from helpers.checks import denoiser
 
 RECORD = Record(
-    before_solutions=("tools", "words", "padding", "attention", "parts"),
-    given={"title": {"45": MINUTES}, "masked-loss-text": {"13": MINUTES}},
+    before_solutions=("tools", "words", "encode", "padding", "attention", "parts"),
+    given={"title": {"45": MINUTES, "55": MINUTES}, "masked-loss-text": {"13": MINUTES}},
 )
 
 NAMES = run_cells(4, *RECORD.before_solutions)
@@ -805,8 +805,19 @@ def test_the_printed_solution_is_right(exercise):
 
 
 def test_the_lessons_own_parts_pass_its_checks():
-    ours = ("exact", "inputs", "model", "damage", "price", "questions", "judge", "limits", "train")
-    names = run_cells(4, *RECORD.before_solutions, *ours, "watch", "write")
+    ours = (
+        "guess",
+        "fitting",
+        "exact",
+        "block",
+        "inputs",
+        "model",
+        "corrupt",
+        "own-loss",
+        "questions",
+    )
+    more = ("judge", "heaps", "limits", "train", "watch", "unmask")
+    names = run_cells(4, *RECORD.before_solutions, *ours, *more)
     for exercise, name in {
         "padding-mask": "padding_mask",
         "encoder-block": "EncoderBlock",

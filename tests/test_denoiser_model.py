@@ -5,9 +5,20 @@ import torch
 from lessons import assert_close, run_cells, torch_settings_kept
 
 CELLS = (
-    *("tools", "words", "exact", "padding", "attention", "parts", "inputs", "model", "widths"),
-    *("damage", "price", "questions", "judge", "limits", "train", "watch", "score", "left"),
-    *("write", "without-level"),
+    *(
+        "tools",
+        "guess",
+        "words",
+        "encode",
+        "fitting",
+        "exact",
+        "padding",
+        "attention",
+        "parts",
+        "block",
+    ),
+    *("inputs", "model", "corrupt", "own-loss", "questions", "judge", "heaps", "limits", "train"),
+    *("watch", "score", "left-mask", "left", "unmask", "write", "without-level"),
 )
 SEEDS = (1, 2, 3)
 STEPS, COPIES = 120, 2  # a third of the lesson's: enough for what is asserted here
