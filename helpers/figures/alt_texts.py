@@ -81,9 +81,9 @@ ALT_TEXTS: dict[str, str] = {
         "0.020 for 24."
     ),
     "denoiser-flow": (
-        "Boxes joined by arrows. x_t and t lead to the inputs, and x_t to the mask. The inputs "
-        "lead to block 1, block 1 to block 2, block 2 to log p. The mask leads to both blocks. Inputs "
-        "and both blocks have one shape, 2 x 5 x 32; log p is 2 x 5 x 10."
+        "Boxes joined by arrows. x_t and t lead to the inputs, and x_t to the mask. Inputs and "
+        "mask lead to the blocks, and the blocks to log p. What leaves the inputs and the blocks "
+        "has one shape, 2 x 5 x 32; log p is 2 x 5 x 10."
     ),
     "denoiser-curve": (
         "One falling curve over training steps from 0 to 400, and five level lines. The curve "
