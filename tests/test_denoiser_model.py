@@ -21,7 +21,7 @@ CELLS = (
     *("watch", "score", "left-mask", "left", "unmask", "write", "without-level"),
 )
 SEEDS = (1, 2, 3)
-STEPS, COPIES = 120, 2  # a third of the lesson's: enough for what is asserted here
+STEPS, COPIES = 80, 2  # a fifth of the lesson's: enough for what is asserted here
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_letter_by_letter_makes_words_and_all_at_once_does_not(lesson, model):
             sum(word in lesson["WORDS"] for word in lesson["write"](model, gaps, k, 1000)[-1])
             for k in (1, length)
         )
-        assert slow > 2 * fast
+        assert slow > fast + 100
         assert fast < most
 
 
@@ -82,7 +82,7 @@ def test_the_box_does_not_matter(lesson, model):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_from_the_left_it_stays_at_its_limit(lesson, seed):
-    reader = trained(lesson, seed, steps=60, mask=lesson["left_only"])
+    reader = trained(lesson, seed, steps=40, mask=lesson["left_only"])
     assert lesson["singles_right"](reader) <= 110
 
 
@@ -97,7 +97,7 @@ def test_training_forgets_a_difference_in_the_last_digit(lesson, seed):
     chances = []
     for one in models:
         torch.manual_seed(seed)
-        lesson["train"](one, lesson["clean"], steps=30)
+        lesson["train"](one, lesson["clean"], steps=20)
         with torch.no_grad():
             chances.append(one(lesson["asked"], lesson["gap_share"]).exp())
     assert (chances[0] - chances[1]).abs().max() < 1e-12
