@@ -13,7 +13,6 @@ RECORD = Record(
     given={
         "title": {"45": MINUTES, "55": MINUTES},
         "masked-loss-text": {"13": MINUTES},
-        "rule-text": {"90": "how many words are asked, to save time"},
     },
 )
 
