@@ -32,8 +32,8 @@ LESSONS: dict[int, tuple[str, list[str]]] = {
     3: (
         "disobeys",
         [
-            *("same-words", "previous-word-head", "first-row", "layer", "flight-head"),
-            *("parity", "rounding", "six-bits", "eight-places", "patch"),
+            *("same-words", "previous-word-head", "layer", "flight-head"),
+            *("parity", "six-bits", "eight-places", "patch"),
         ],
     ),
     4: ("denoiser", ["padding-mask", "encoder-block", "masked-loss", "unmask-step"]),

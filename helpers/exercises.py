@@ -218,6 +218,12 @@ def stops(error: BaseException) -> str:
     return f"your code stops in {where} with {describe(error)}"
 
 
+def told(value: Any) -> str:
+    """A short value as it is written, and what any other one is."""
+    text = repr(value)
+    return text if len(text) <= LONGEST_LINE and "\n" not in text else in_words(value)
+
+
 def in_words(value: Any) -> str:
     """What a value is: its type, and what a tensor or a collection is made of."""
     import torch
@@ -225,13 +231,15 @@ def in_words(value: Any) -> str:
     name = type(value).__name__
     if isinstance(value, type):
         return f"the class {value.__name__}"
+    if value is None:
+        return "None"
     if isinstance(value, tuple | list):
         return f"a {name} of {len(value)} ({', '.join(type(v).__name__ for v in value[:4])})"
     if isinstance(value, torch.Tensor):
         shape = "nested" if value.is_nested else f"shape {tuple(value.shape)}"
         layout = [] if value.layout == torch.strided else [value.layout]
         return f"a tensor ({', '.join(map(str, [shape, value.dtype, *layout, value.device]))})"
-    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+    return f"an {name}" if name[0].lower() in "aeiou" else f"a {name}"
 
 
 def describe(error: BaseException) -> str:

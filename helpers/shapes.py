@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+WIDTH = 80  # characters of a printed line
 ROUNDING = 1e-5  # of the largest number compared; a float32 has seven digits
 
 
@@ -29,9 +30,12 @@ class Trace:
         """Print `tensor`'s row and return it unchanged.
 
         `axes` names every axis, separated by spaces or commas, as in "batch tokens d_out".
-        Raises `ValueError` for an axis name that has no size and for anything but a tensor.
+        Raises `ValueError` for an axis name that has no size, for axes that are no text and for
+        anything but a tensor.
         """
         _needs_tensor(name, tensor)
+        if not isinstance(axes, str):
+            raise ValueError(f'axes={axes!r} is no text: name them as in "batch tokens d_out"')
         names = axes.replace(",", " ").split()
         unknown = [axis for axis in names if axis not in self.sizes]
         if unknown:
@@ -51,20 +55,23 @@ def show(*nameless: Any, decimals: int = 4, **tensors: Tensor) -> None:
     """Print tensors by name, each with its shape and its values in columns.
 
     `show(row_sums=sums)` prints "row sums", the shape, and `decimals` digits of each value.
-    Works for 1, 2 or 3 axes; with three, item by item along the first. Never prints "-0".
+    Works for 1, 2 or 3 axes; with three, text by text along the first. A blank line parts two
+    tensors, and a row too wide for the page goes on, indented, below. Never prints "-0".
     Raises `ValueError` for any other number of axes, for a tensor without a name, and for what is
     no tensor.
     """
     if nameless:
         raise ValueError("show prints tensors by name: give each one, as in show(weights=weights)")
-    for name, tensor in tensors.items():
+    for number, (name, tensor) in enumerate(tensors.items()):
         _needs_tensor(name, tensor)
         if tensor.dim() not in (1, 2, 3):
             raise ValueError(f"{name!r} has {tensor.dim()} axes; show one of its parts instead")
+        if number:
+            print()
         print(f"{name.replace('_', ' ')}: {by(tuple(tensor.shape))}")
         if tensor.dim() == 3:
-            for number, item in enumerate(tensor.detach()):
-                print(f"item {number}")
+            for text, item in enumerate(tensor.detach()):
+                print(f"text {text}")
                 _print_rows(item, decimals)
         else:
             _print_rows(tensor.detach(), decimals)
@@ -107,8 +114,11 @@ def _print_rows(tensor: Tensor, decimals: int) -> None:
     rows = (tensor.unsqueeze(0) if tensor.dim() == 1 else tensor).tolist()
     texts = [[rounded(value, decimals) for value in row] for row in rows]
     width = max((len(text) for row in texts for text in row), default=0)
+    in_a_line = max(1, (WIDTH - 2) // (width + 2))
     for row in texts:
-        print("  " + "  ".join(text.rjust(width) for text in row))
+        for begin in range(0, max(1, len(row)), in_a_line):
+            part = "  ".join(text.rjust(width) for text in row[begin : begin + in_a_line])
+            print(("    " if begin else "  ") + part)
 
 
 def agree(a: Tensor, b: Tensor) -> bool:

@@ -29,7 +29,6 @@ FEW_STEPS = 16
 DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)
 
 
-MINUTES = "a promise of minutes"
 COMPUTES_LONG = "computes for long, and tells no shape"
 TIMED = "measures a time"
 

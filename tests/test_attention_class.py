@@ -7,7 +7,8 @@ from torch.nn import functional as F
 
 from helpers.checks.common import seed
 
-CausalAttention = run_cells(2, "tools", "class")["CausalAttention"]
+NAMES = run_cells(2, "tools", "parts", "class", "guarded")
+CausalAttention, GuardedAttention = NAMES["CausalAttention"], NAMES["GuardedAttention"]
 BOOK = torch.tensor(
     [
         [0.43, 0.15, 0.89],
@@ -76,11 +77,11 @@ def test_agrees_with_torchs_own_attention(dtype, batch, tokens, bias):
 )
 def test_bad_input_names_the_value_and_the_fix(shape, told):
     with pytest.raises(ValueError, match=told):
-        CausalAttention(4, 2, 8, 0.0)(torch.zeros(shape))
+        GuardedAttention(4, 2, 8, 0.0)(torch.zeros(shape))
 
 
 def test_a_context_of_one_takes_one_token_only():
-    model = CausalAttention(4, 2, 1, 0.0)
+    model = GuardedAttention(4, 2, 1, 0.0)
     assert torch.equal(model(texts(tokens=1)), model.W_value(texts(tokens=1)))
     with pytest.raises(ValueError, match=r"2 tokens.*context_length is 1"):
         model(texts(tokens=2))

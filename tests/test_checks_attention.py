@@ -3,7 +3,6 @@
 import pytest
 import torch
 from lessons import (
-    MINUTES,
     TIMED,
     Record,
     answers,
@@ -22,19 +21,19 @@ RECORD = Record(
     before_solutions=("tools", "parts"),
     uncompared=["speed"],
     given={
-        "title": {"25": MINUTES, "30": MINUTES},
         "projections-text": {"123": "a seed"},
         "cost-heading": {"60": "how many texts are timed"},
-        "carry": {"121595": "an issue's number"},
     },
     not_run_for_shapes={
         "patients-ab": "its shapes are wrong on purpose",
         "padding": "one axis name stands for texts of two lengths",
+        "behind": "builds on the cell padding",
+        "context-one": "one shape is wrong on purpose",
         "speed": TIMED,
     },
 )
 
-NAMES = run_cells(2, "tools", "class")
+NAMES = run_cells(2, "tools", "parts", "class")
 CausalAttention = NAMES["CausalAttention"]
 INF = float("-inf")
 
@@ -314,6 +313,19 @@ def ones(n, diagonal):
     return torch.ones(n, n).triu(diagonal).bool()
 
 
+def mask_not_kept(self, x):
+    def hide(scores, block):
+        scores.masked_fill(block, INF)
+        return scores
+
+    return attend(self, x, hide=hide)
+
+
+def keys_first(self, x):
+    queries, keys, values = parts(self, x)
+    return keys, queries, values
+
+
 # What was written, and a piece of the question that fits it.
 def returns_nothing(self, x):
     parts(self, x)
@@ -351,7 +363,62 @@ WRONG = {
         "have you not used yet",
     ),
     # More of the same kinds.
-    "no mask": (wrong(hide=lambda s, block: s), "first key that it blocks"),
+    "no mask": (wrong(hide=lambda s, block: s), "changes the scores of the future"),
+    "mask made and not kept": (answer(mask_not_kept), "is what it makes kept"),
+    "SDPA without a mask": (
+        answer(lambda self, x: F.scaled_dot_product_attention(*parts(self, x))),
+        "changes the scores of the future",
+    ),
+    "SDPA without dropout": (
+        answer(lambda self, x: F.scaled_dot_product_attention(*parts(self, x), is_causal=True)),
+        "missing in training only",
+    ),
+    "SDPA with keys first": (
+        answer(
+            lambda self, x: F.scaled_dot_product_attention(*keys_first(self, x), is_causal=True)
+        ),
+        "who asks",
+    ),
+    "infinity without its sign": (
+        wrong(hide=lambda s, block: s.masked_fill(block, -INF)),
+        "a very large one, or a very small one",
+    ),
+    "a fill of -100": (
+        wrong(hide=lambda s, block: s.masked_fill(block, -100.0)),
+        "however low the other scores are",
+    ),
+    "eight written out": (
+        wrong(mask=lambda self, n: self.mask.new_ones(8, 8).triu(1)[:n, :n].bool()),
+        "Where does your code read context_length",
+    ),
+    "a root of 2 written out": (
+        wrong(width=lambda x, k: 2**0.5),
+        "as many terms as a key has entries",
+    ),
+    "scaled by the tokens": (
+        wrong(width=lambda x, k: x.shape[1] ** 0.5),
+        "as many terms as a key has entries",
+    ),
+    "scaled after softmax": (
+        answer(lambda self, x: attend(self, x) / self.W_key.out_features**0.5),
+        "what happens to them, or to the context",
+    ),
+    "values added": (
+        answer(lambda self, x: attend(self, x) + self.W_value(x)),
+        "what happens to them, or to the context",
+    ),
+    "scores made 0, softmax kept": (
+        wrong(hide=lambda s, block: s.tril()),
+        "What is exp(0)",
+    ),
+    "softmax twice": (wrong(softmax=lambda s: s.softmax(-1).softmax(-1)), "What is exp(0)"),
+    "mask multiplied": (wrong(hide=lambda s, block: s * ~block), "What is exp(0)"),
+    "texts in a batch of three": (
+        answer(lambda self, x: attend(self, x).reshape(3, -1, 2)),
+        "as wide as which projection",
+    ),
+    "weights turned": (wrong(mix=lambda w, q, k, v, x: w.mT @ v), "must sum to 1"),
+    "values in reverse": (wrong(mix=lambda w, q, k, v, x: v.mT @ w), "as wide as which"),
     "one token ahead is open": (
         wrong(mask=lambda self, n: ones(n, 2)),
         "first key that it blocks",
@@ -675,8 +742,7 @@ CAUSES = {
     "A": "projection",
     "B": "query/key mismatch",
     "C": "transpose",
-    "D": "transpose",
-    "E": "not in the shapes",
+    "D": "not in the shapes",
 }
 
 
@@ -688,6 +754,22 @@ def changed_to(value, model, x):
         if not torch.allclose(model(changed)[:, :cut], model(x)[:, :cut], atol=1e-6):
             return True
     return False
+
+
+def peeks(model, x, cuts=None, watched=slice, times=2, plus=1):
+    """Right: for each cut, the outputs before it, with all tokens from it on changed."""
+    before = model(x)
+    for cut in cuts or range(1, x.shape[1]):
+        changed = torch.cat([x[:, :cut], x[:, cut:] * times + plus], dim=1)
+        moved = (model(changed) - before)[:, watched(cut)]
+        if moved.numel() and moved.abs().max() > 1e-6:
+            return True
+    return False
+
+
+def nothing_for_false(model, x):
+    if peeks(model, x):
+        return True
 
 
 def open_mask(n):
@@ -702,7 +784,49 @@ def says_nothing(model, x):
 SMALL_WRONG = {
     "nothing said": ("peek-test", says_nothing, "Which line hands the result back"),
     "printed": ("future-mask", lambda n: print(torch.ones(n, n).triu(1)), "Can anybody compute"),
-    "input width kept": ("shape-forecast", {**FORECAST, "queries": (4, 7, 5)}, "last number"),
+    "input width kept": ("shape-forecast", {**FORECAST, "queries": (4, 7, 5)}, "does a projection"),
+    "tokens lost": ("shape-forecast", {**FORECAST, "queries": (4, 5, 3)}, "does a projection"),
+    "batch forgotten": ("shape-forecast", {**FORECAST, "queries": (7, 3)}, "which axis is missing"),
+    "one text's scores": (
+        "shape-forecast",
+        {**FORECAST, "scores": (7, 7)},
+        "which axis is missing",
+    ),
+    "a number for each pair and width": (
+        "shape-forecast",
+        {**FORECAST, "scores": (4, 7, 7, 3)},
+        "or one too many",
+    ),
+    "one share for each token": (
+        "shape-forecast",
+        {**FORECAST, "weights": (4, 7)},
+        "which axis is missing",
+    ),
+    "sums in place of shares": (
+        "shape-forecast",
+        {**FORECAST, "weights": (4, 7, 1)},
+        "only rescale",
+    ),
+    "keys not turned": ("shape-forecast", {**FORECAST, "turned keys": (4, 7, 3)}, "two axes"),
+    "batch turned": ("shape-forecast", {**FORECAST, "turned keys": (7, 4, 3)}, "two axes"),
+    "texts and tokens exchanged": (
+        "shape-forecast",
+        {**FORECAST, "scores": (4, 4, 7)},
+        "each pair of what",
+    ),
+    "context as wide as the input": (
+        "shape-forecast",
+        {**FORECAST, "context vectors": (4, 7, 5)},
+        "how wide is one value",
+    ),
+    "one context for each text": (
+        "shape-forecast",
+        {**FORECAST, "context vectors": (4, 3)},
+        "which axis is missing",
+    ),
+    "shapes in quotes": ("shape-forecast", {**FORECAST, "queries": "4 x 7 x 3"}, "One tuple"),
+    "numbers in quotes": ("shape-forecast", {**FORECAST, "queries": ("4", "7", "3")}, "One tuple"),
+    "a number left open": ("shape-forecast", {**FORECAST, "scores": (4, None, 7)}, "One tuple"),
     "all axes turned": ("shape-forecast", {**FORECAST, "turned keys": (3, 7, 4)}, "two axes"),
     "scores by width": ("shape-forecast", {**FORECAST, "scores": (4, 3, 3)}, "each pair"),
     "weights by width": ("shape-forecast", {**FORECAST, "weights": (4, 7, 3)}, "only rescale"),
@@ -717,13 +841,53 @@ SMALL_WRONG = {
     "A blamed on the transpose": ("clinic", {**CAUSES, "A": "transpose"}, "sets that width"),
     "B blamed on a layer": ("clinic", {**CAUSES, "B": "projection"}, "how many tokens ask"),
     "C blamed on a layer": ("clinic", {**CAUSES, "C": "projection"}, "multiplied away"),
-    "D found in order": ("clinic", {**CAUSES, "D": "not in the shapes"}, "right three numbers"),
-    "E blamed on the transpose": ("clinic", {**CAUSES, "E": "transpose"}, "any row"),
+    "D blamed on the transpose": ("clinic", {**CAUSES, "D": "transpose"}, "any row"),
     "C left open": ("clinic", {**CAUSES, "C": None}, "which is missing"),
     "a cause of one's own": ("clinic", {**CAUSES, "C": "softmax"}, "which is missing"),
+    "A blamed on a mismatch": ("clinic", {**CAUSES, "A": CAUSES["B"]}, "sets that width"),
+    "A found in order": ("clinic", {**CAUSES, "A": CAUSES["D"]}, "sets that width"),
+    "B blamed on the transpose": ("clinic", {**CAUSES, "B": "transpose"}, "how many tokens ask"),
+    "B found in order": ("clinic", {**CAUSES, "B": CAUSES["D"]}, "how many tokens ask"),
+    "C blamed on a mismatch": ("clinic", {**CAUSES, "C": CAUSES["B"]}, "multiplied away"),
+    "C found in order": ("clinic", {**CAUSES, "C": CAUSES["D"]}, "multiplied away"),
+    "D blamed on a layer": ("clinic", {**CAUSES, "D": "projection"}, "any row"),
+    "D blamed on a mismatch": ("clinic", {**CAUSES, "D": CAUSES["B"]}, "any row"),
+    "a large letter": ("clinic", {**CAUSES, "A": "Projection"}, "none of the four"),
+    "two causes at once": ("clinic", {**CAUSES, "A": ["projection", "transpose"]}, "none of the"),
+    "causes without patients": ("clinic", [*CAUSES.values()], "One of the four causes"),
+    "a tensor for a cause": ("clinic", {**CAUSES, "A": torch.ones(2, 2)}, "none of the four"),
     "diagonal blocked": ("future-mask", lambda n: torch.ones(n, n).triu(0), "look at itself"),
     "past blocked": ("future-mask", lambda n: torch.ones(n, n).tril(-1), "future of row 0"),
-    "past open": ("future-mask", lambda n: torch.ones(n, n).tril(), "look at itself"),
+    "past open": ("future-mask", lambda n: torch.ones(n, n).tril(), "which places do yours mark"),
+    "inverted by exp": (
+        "future-mask",
+        lambda n: torch.full((n, n), INF).triu(1).exp(),
+        "which places do yours mark",
+    ),
+    "all blocked": ("future-mask", lambda n: torch.ones(n, n), "look at itself"),
+    "only itself blocked": ("future-mask", torch.eye, "look at itself"),
+    "only itself open": ("future-mask", lambda n: 1 - torch.eye(n), "future of row 0"),
+    "columns ask": ("future-mask", lambda n: torch.ones(n, n).triu(1).T, "future of row 0"),
+    "only the next token": (
+        "future-mask",
+        lambda n: torch.ones(n - 1).diag(1),
+        "future of row 0",
+    ),
+    "one row for all": ("future-mask", lambda n: torch.arange(n) > 0, "can be asked"),
+    "an axis for the batch": (
+        "future-mask",
+        lambda n: torch.ones(1, n, n).triu(1),
+        "can be asked",
+    ),
+    "the places, not the mask": (
+        "future-mask",
+        lambda n: torch.ones(n, n).triu(1).nonzero(),
+        "can be asked",
+    ),
+    "zero times infinity": ("future-mask", lambda n: torch.ones(n, n).triu(1) * INF, "0 times inf"),
+    "an array": ("future-mask", lambda n: torch.ones(n, n).triu(1).numpy(), "what must a mask be"),
+    "no matrix to cut": ("future-mask", lambda n: torch.ones(n).triu(1), "Read the error"),
+    "the mask of one length": ("future-mask", torch.ones(5, 5).triu(1), "wants a function of"),
     "one ahead open": ("future-mask", lambda n: torch.ones(n, n).triu(2), "future of row 0"),
     "nothing blocked": ("future-mask", open_mask, "future of row 0"),
     "size forgotten": ("future-mask", lambda n: torch.ones(5, 5).triu(1), "can be asked"),
@@ -735,12 +899,53 @@ SMALL_WRONG = {
     "a mask for five tokens": (
         "sdpa-mask",
         lambda mask: ~torch.ones(5, 5).triu(1).bool()[: len(mask), : len(mask)],
-        "where does your code use it",
+        "whose size does your mask have",
     ),
     "a list": ("future-mask", lambda n: [[0] * n] * n, "what must a mask be"),
     "crash": ("peek-test", lambda model, x: 1 / 0, "Read the error"),
-    "always yes": ("peek-test", lambda model, x: True, "before* the changed"),
-    "always no": ("peek-test", lambda model, x: False, "stand still"),
+    "always yes": ("peek-test", lambda model, x: True, "how often must the model run"),
+    "always no": ("peek-test", lambda model, x: False, "how often must the model run"),
+    "nothing said of honest models": ("peek-test", nothing_for_false, "when it finds nothing"),
+    "in quotes": ("peek-test", lambda *lent: str(peeks(*lent)), "What does your test return"),
+    "in a list": ("peek-test", lambda *lent: [peeks(*lent)], "What does your test return"),
+    "a tensor of two": (
+        "peek-test",
+        lambda *lent: peeks(*lent) * torch.ones(2),
+        "What does your test return",
+    ),
+    "how many": (
+        "peek-test",
+        lambda *lent: sum(peeks(*lent, cuts=[cut]) for cut in range(1, 5)),
+        "What does your test return",
+    ),
+    "turned over": ("peek-test", lambda *lent: not peeks(*lent), "before* the changed"),
+    "the changed token watched": (
+        "peek-test",
+        lambda *lent: peeks(*lent, watched=lambda cut: slice(cut + 1)),
+        "before* the changed",
+    ),
+    "outputs after the cut": (
+        "peek-test",
+        lambda *lent: peeks(*lent, watched=lambda cut: slice(cut, None)),
+        "before* the changed",
+    ),
+    "the first cut only": ("peek-test", lambda *lent: peeks(*lent, cuts=[1]), "All of them"),
+    "token 0 watched only": (
+        "peek-test",
+        lambda *lent: peeks(*lent, watched=lambda cut: slice(1)),
+        "All of them",
+    ),
+    "four cuts written out": (
+        "peek-test",
+        lambda *lent: peeks(*lent, cuts=[1, 2, 3, 4]),
+        "All of them",
+    ),
+    "nothing changed": ("peek-test", lambda *lent: peeks(*lent, times=1, plus=0), "do you change"),
+    "one run": (
+        "peek-test",
+        lambda model, x: bool(model(x)[:, 0].abs().sum() > 9),
+        "how often must the model run",
+    ),
     "all outputs compared": (
         "peek-test",
         lambda model, x: not torch.allclose(model(x), model(x.flip(1))),
@@ -767,9 +972,20 @@ SMALL_WRONG = {
     "the mask looked at": (
         "peek-test",
         lambda model, x: not model.blocked[0, 1:].all(),
+        "how often must the model run",
+    ),
+    "the mask compared": (
+        "peek-test",
+        lambda model, x: (
+            not torch.equal(model(x), model(x.clone())) or not model.blocked[0, 1:].all()
+        ),
         "What else does a future token take part in",
     ),
-    "shape only": ("peek-test", lambda model, x: model(x).shape != x.shape, "before* the changed"),
+    "shape only": (
+        "peek-test",
+        lambda model, x: model(x).shape != x.shape,
+        "how often must the model run",
+    ),
     "nan as the changed token": (
         "peek-test",
         lambda model, x: changed_to(float("nan"), model, x),
@@ -794,19 +1010,47 @@ SMALL_WRONG = {
     "nothing of itself": (
         "sdpa-mask",
         lambda mask: torch.ones(mask.shape).tril(-1) > 0,
-        "True mean",
+        "May a token look at itself",
     ),
-    "turned only": ("sdpa-mask", lambda mask: mask.T.bool(), "True mean"),
-    "inverted and turned": ("sdpa-mask", lambda mask: ~mask.T.bool(), "True mean"),
+    "turned only": ("sdpa-mask", lambda mask: mask.T.bool(), "May a token look at itself"),
+    "inverted and turned": ("sdpa-mask", lambda mask: ~mask.T.bool(), "who asks in yours"),
+    "handed on": ("sdpa-mask", lambda mask: mask, "True mean"),
+    "everything hidden": ("sdpa-mask", lambda mask: torch.zeros(mask.shape).bool(), "True mean"),
+    "times minus infinity": ("sdpa-mask", lambda mask: mask.float() * INF, "0 times infinity"),
+    "plus infinity": (
+        "sdpa-mask",
+        lambda mask: torch.zeros(mask.shape).masked_fill(mask.bool(), -INF),
+        "is added to the scores",
+    ),
+    "minus one": ("sdpa-mask", lambda mask: -mask.float(), "is added to the scores"),
+    "inverted in place": ("sdpa-mask", lambda mask: mask.logical_not_(), "Which two kinds of mask"),
+    "minus infinity for masks of numbers, where open": (
+        "sdpa-mask",
+        lambda mask: (
+            ~mask
+            if mask.dtype == torch.bool
+            else torch.zeros(mask.shape).masked_fill(mask == 0, INF)
+        ),
+        "what is added where nobody may look",
+    ),
+    "in double": (
+        "sdpa-mask",
+        lambda mask: torch.zeros(mask.shape).double().masked_fill(mask.bool(), INF),
+        "which kind is yours",
+    ),
+    "one row": ("sdpa-mask", lambda mask: ~mask.bool()[0], "whose size"),
+    "an axis in the middle": ("sdpa-mask", lambda mask: ~mask.bool()[:, None], "whose size"),
+    "is_causal in place of a mask": ("sdpa-mask", lambda mask: True, "a plain tensor"),
+    "one minus a mask": ("sdpa-mask", lambda mask: 1 - mask, "Read the error"),
     "everything open": ("sdpa-mask", lambda mask: torch.ones(mask.shape).bool(), "True mean"),
     "minus infinity where open": (
         "sdpa-mask",
         lambda mask: torch.zeros(mask.shape).masked_fill(~mask.bool(), INF),
-        "True mean",
+        "is added to the scores",
     ),
-    "inverted as numbers": ("sdpa-mask", lambda mask: 1 - mask.int(), "wants a function of (mask)"),
+    "inverted as numbers": ("sdpa-mask", lambda mask: 1 - mask.int(), "which kind is yours"),
     "mask as it is": ("sdpa-mask", lambda mask: mask.bool(), "True mean"),
-    "float for bool": ("sdpa-mask", lambda mask: 1 - mask.float(), "True mean"),
+    "float for bool": ("sdpa-mask", lambda mask: 1 - mask.float(), "is added to the scores"),
 }
 
 
@@ -820,6 +1064,16 @@ def by_prefixes(model, x):
     for n in range(1, x.shape[1]):
         if not torch.allclose(model(x[:, :n]), model(x)[:, :n], atol=1e-6):
             return True
+    return False
+
+
+def by_gradients(model, x):
+    x = x.clone().requires_grad_()
+    for token in range(x.shape[1] - 1):
+        (gradient,) = torch.autograd.grad(model(x)[:, token].abs().sum(), x)
+        if gradient[:, token + 1 :].abs().max() > 1e-9:
+            return True
+    return False
 
 
 def test_the_models_that_are_lent_have_the_same_weights_each_time():
@@ -846,6 +1100,15 @@ def test_the_models_that_are_lent_have_the_same_weights_each_time():
         ("future-mask", lambda n: torch.ones(n, n).triu(1).long()),
         ("sdpa-mask", lambda mask: torch.zeros(mask.shape).masked_fill(mask.bool(), INF)),
         ("sdpa-mask", lambda mask: mask == 0),
+        ("sdpa-mask", lambda mask: ~mask.bool()[None, None]),
+        ("sdpa-mask", lambda mask: (1 - mask.float()).log()),
+        ("sdpa-mask", lambda mask: torch.tensor([[not bool(m) for m in row] for row in mask])),
+        ("future-mask", lambda n: torch.tensor([[j > i for j in range(n)] for i in range(n)])),
+        ("future-mask", lambda n: torch.eye(n).cumsum(1) - torch.eye(n)),
+        ("peek-test", peeks),
+        ("peek-test", lambda *lent: int(peeks(*lent))),
+        ("peek-test", lambda *lent: torch.tensor(peeks(*lent))),
+        ("peek-test", by_gradients),
     ],
 )
 def test_right_small_answers_in_other_forms_are_right(exercise, given):
@@ -884,9 +1147,13 @@ REFUSED = {
     ],
     "clinic": [
         *("A blamed on the transpose", "B blamed on a layer", "C blamed on a layer"),
-        *("D found in order", "E blamed on the transpose"),
+        "D blamed on the transpose",
     ],
-    "future-mask": [lambda n: torch.ones(n + 1, n + 1).triu(1), "diagonal blocked"],
+    "future-mask": [
+        lambda n: torch.ones(n + 1, n + 1).triu(1),
+        lambda n: torch.full((n, n), torch.nan).triu(1),
+        "diagonal blocked",
+    ],
     "causal-attention": [
         attending(lambda self, weights, values: self.dropout(weights) @ values, cut_for_good=True),
         *("mask in a parameter", "large inputs scaled down together"),
@@ -898,7 +1165,7 @@ REFUSED = {
     ],
     "peek-test": [
         right_then_changed(by_prefixes),
-        *("always yes", "last token only"),
+        *("nothing said of honest models", "always yes", "last token only"),
     ],
     "sdpa-mask": ["mask as it is"],
 }

@@ -2,19 +2,13 @@
 
 import pytest
 import torch
-from lessons import MINUTES, Record, answers, assert_right, assert_wrong, run_cells, solutions
+from lessons import Record, answers, assert_right, assert_wrong, run_cells, solutions
 from torch import nn
 
 from helpers import judge
 from helpers.checks import denoiser
 
-RECORD = Record(
-    before_solutions=("tools", "words", "encode", "padding", "attention", "parts"),
-    given={
-        "title": {"45": MINUTES, "55": MINUTES},
-        "masked-loss-text": {"13": MINUTES},
-    },
-)
+RECORD = Record(before_solutions=("tools", "words", "encode", "padding", "attention", "parts"))
 
 NAMES = run_cells(4, *RECORD.before_solutions)
 BlockParts, PAD, MASK, INF = NAMES["BlockParts"], 0, 1, float("inf")

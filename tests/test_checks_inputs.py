@@ -1,30 +1,30 @@
 """Lesson 1's checker against right answers in many forms and wrong answers of many kinds."""
 
 import math
+from unittest import mock
 
 import pytest
 import torch
 from lessons import (
-    MINUTES,
     Record,
     answers,
     assert_right,
     assert_wrong,
+    cells,
+    lesson,
     right_then_changed,
     run_cells,
     solutions,
+    source,
 )
 
-from helpers import judge
+from helpers import figures, judge
 
 RECORD = Record(
     before_solutions=("tools", "vocabulary", "guards", "parts"),
     given={
-        "title": {"20": MINUTES},
         "formula-heading": {"10000": "a constant of the sinusoidal formula"},
     },
-    not_drawn={("formula", "-1")},
-    not_run_for_shapes={"device": "tells one shape, and loads a part of torch for it"},
 )
 
 DenoiserInputs = run_cells(1, "tools", "vocabulary", "batch", "guards", "parts", "class")[
@@ -228,10 +228,16 @@ def with_term(place, term):
     return three_terms
 
 
-def table(base=10000, begin=0):
+def levels_zeroed(layers, x_t, t):
+    found = terms(layers, x_t, t)
+    t.zero_()
+    return found
+
+
+def table(base=10000, begin=0, unit=1):
     def sinusoidal(length, d_model):
         speeds = base ** (-torch.arange(0, d_model, 2) / d_model)
-        angles = torch.arange(begin, begin + length)[:, None] * speeds
+        angles = torch.arange(begin, begin + length)[:, None] * speeds * unit
         return torch.stack((angles.sin(), angles.cos()), -1).reshape(length, d_model)
 
     return sinusoidal
@@ -306,9 +312,63 @@ WRONG = {
         wrong(join=lambda tok, pos, noi: tok + noi),
         "do two places still look different",
     ),
-    "no noise": (wrong(join=lambda tok, pos, noi: tok + pos), "What are 0.25 and 0.75"),
+    "no noise": (wrong(join=lambda tok, pos, noi: tok + pos), "which of them has no part"),
+    "levels without their layer": (
+        wrong(level=lambda self, x, t, tok: t[:, None, None].to(tok)),
+        "which of them has no part",
+    ),
+    "what is left of the text": (
+        wrong(level=lambda self, x, t, tok: noise(self, x, 1 - t, tok)),
+        "What does the noise vector of a text depend on",
+    ),
+    "tokens scaled by the root of the width": (
+        wrong(tokens=lambda self, x: self.token_embed(x) * self.token_embed.embedding_dim**0.5),
+        "are they added, and nothing else",
+    ),
+    "cut off at zero": (
+        wrong(join=lambda tok, pos, noi: (tok + pos + noi).relu()),
+        "are they added",
+    ),
+    "some numbers dropped": (
+        wrong(join=lambda tok, pos, noi: torch.nn.functional.dropout(tok + pos + noi)),
+        "drawn anew at each call",
+    ),
+    "a new table at each call": (
+        wrong(tokens=lambda self, x: torch.nn.Embedding(11, 8)(x)),
+        "drawn anew at each call",
+    ),
+    "in half": (wrong(join=lambda tok, pos, noi: (tok + pos + noi).half()), "Which dtype"),
+    "texts and places exchanged": (
+        wrong(join=lambda tok, pos, noi: (tok + pos + noi).transpose(0, 1)),
+        "which axis is off, or missing",
+    ),
+    "three layers of results": (
+        wrong(
+            join=lambda tok, pos, noi: torch.stack([tok, pos.expand_as(tok), noi.expand_as(tok)])
+        ),
+        "which axis is off, or missing",
+    ),
+    "the whole table of positions": (
+        wrong(position=lambda self, x: self.position_embed.weight),
+        "Print the shape and",
+    ),
+    "positions of six places": (
+        wrong(position=lambda self, x: self.position_embed(torch.arange(6))),
+        "Print the shape and",
+    ),
+    "tables exchanged": (
+        wrong(
+            tokens=lambda self, x: self.position_embed(x % 7),
+            position=lambda self, x: self.token_embed(places(x)),
+        ),
+        "What does a position depend on",
+    ),
+    "nan in eval mode": (
+        answer(lambda self, x, t: plain(self, x, t) * (1 if self.training else torch.nan)),
+        "are they added",
+    ),
     "no tokens": (wrong(join=lambda tok, pos, noi: pos + noi), "which IDs does it look up"),
-    "padding blanked": (wrong(join=blank_padding), "What does a position depend on"),
+    "padding blanked": (wrong(join=blank_padding), "are they added"),
     "one level for the batch": (
         wrong(level=lambda self, x, t, tok: noise(self, x, t.mean().expand(len(x)), tok)),
         "What are 0.25 and 0.75",
@@ -323,16 +383,16 @@ WRONG = {
     ),
     "product, not sum": (
         wrong(join=lambda tok, pos, noi: tok * pos + noi),
-        "What does a position depend on",
+        "are they added",
     ),
     "mean, not sum": (
         wrong(join=lambda tok, pos, noi: (tok + pos + noi) / 3),
-        "What does a position depend on",
+        "are they added",
     ),
     "long texts clamped": (wrong(position=clamped, guard=False), "would place max_length take"),
     "position added twice": (
         wrong(join=lambda tok, pos, noi: tok + 2 * pos + noi),
-        "What does a position depend on",
+        "are they added",
     ),
     "detached": (
         wrong(join=lambda tok, pos, noi: (tok + pos + noi).detach()),
@@ -384,7 +444,7 @@ WRONG = {
     ),
     "level in whole hundreds": (
         wrong(level=lambda self, x, t, tok: noise(self, x, (t * 100).long() * 100, tok)),
-        "What does a position depend on",
+        "What does the noise vector of a text depend on",
     ),
     "places cut too early": (
         wrong(
@@ -410,7 +470,7 @@ WRONG = {
     ),
     "cut off at one": (
         wrong(join=lambda tok, pos, noi: (tok + pos + noi).clamp(max=1.0)),
-        "What does a position depend on",
+        "are they added",
     ),
     "halved in eval mode": (
         answer(lambda self, x, t: plain(self, x, t) / (1 if self.training else 2)),
@@ -449,6 +509,31 @@ def test_each_printed_solution_is_right(name):
     names = run_cells(1, *RECORD.before_solutions)
     exec(solutions(1)[name], names)
     assert_right(name, names[answers(1)[name]])
+
+
+@pytest.fixture(scope="module")
+def all_names():
+    """The names that the whole lesson leaves behind; nothing is checked or drawn."""
+    code = [cell for cell in cells(lesson(1), "code")[1:] if "check(" not in source(cell)]
+    with mock.patch.multiple(figures, **dict.fromkeys(figures.__all__, mock.DEFAULT)):
+        return run_cells(1, *(cell["id"] for cell in code))
+
+
+FORGOTTEN = [
+    *(("three-terms", name) for name in ("token", "position", "noise", "places")),
+    *(("denoiser-inputs", name) for name in ("tokens", "positions", "noise", "places", "levels")),
+]
+
+
+@pytest.mark.parametrize(("exercise", "forgotten"), FORGOTTEN)
+def test_no_name_of_the_lesson_covers_up_a_line_that_is_missing(exercise, forgotten, all_names):
+    lines = solutions(1)[exercise].splitlines()
+    names, left = {**all_names}, [x for x in lines if not x.strip().startswith(f"{forgotten} = ")]
+    assert len(left) == len(lines) - 1
+    exec("\n".join(left), names)
+    verdict = judge(exercise, names[answers(1)[exercise]])
+    assert verdict.state == "wrong"
+    assert f"NameError: name '{forgotten}' is not defined" in verdict.message
 
 
 SHAPES = {"token": (3, 5, 7), "position": (5, 7), "noise": (3, 1, 7), "sum": (3, 5, 7)}
@@ -492,6 +577,46 @@ def second_level_only(model, x_t, t):
     return not torch.equal(model(x_t, t)[others], model(x_t, other)[others])
 
 
+def a_speed_for_each_column(length, d_model):
+    angles = torch.arange(length)[:, None] * 10000 ** (-torch.arange(d_model) / d_model)
+    return torch.where(torch.arange(d_model) % 2 == 0, angles.sin(), angles.cos())
+
+
+def cosines_twice_as_fast(length, d_model):
+    angles = torch.arange(length)[:, None] * 10000 ** (-torch.arange(0, d_model, 2) / d_model)
+    return torch.stack((angles.sin(), (2 * angles).cos()), -1).reshape(length, d_model)
+
+
+def low_used_up(low, high):
+    middle = low.add_(high).div_(2)
+    return middle, high + (high - low) / 2
+
+
+def mixes(model, x_t, t, room=1e-6):
+    """Right: the outputs of all other texts, for each level in turn."""
+    before = model(x_t, t)
+    for text in range(len(t)):
+        moved = (model(x_t, t + torch.eye(len(t))[text]) - before).abs().amax((1, 2)) > room
+        if moved.sum() > moved[text].int():
+            return True
+    return False
+
+
+def nothing_for_false(model, x_t, t):
+    if mixes(model, x_t, t):
+        return True
+
+
+def how_many(model, x_t, t):
+    """The texts that move when the level of the first does."""
+    changed = t + torch.eye(len(t))[0]
+    return int((model(x_t, changed) != model(x_t, t)).any(-1).any(-1).sum())
+
+
+def first_changed(x_t):
+    return torch.cat([x_t[:1] * 0, x_t[1:]])
+
+
 def one_way(changed_texts, watched):
     """A test that changes some levels, one at a time, and watches a part of the other texts."""
 
@@ -527,6 +652,24 @@ SMALL_WRONG = {
     "no axis for the noise": ("three-shapes", {**SHAPES, "noise": (3, 7)}, "One vector for each"),
     "widths added": ("three-shapes", {**SHAPES, "sum": (3, 5, 21)}, "Line the three shapes up"),
     "one left open": ("three-shapes", {**SHAPES, "sum": None}, "which is missing"),
+    "batch and length exchanged": (
+        "three-shapes",
+        {**SHAPES, "token": (5, 3, 7)},
+        "How many IDs are looked up",
+    ),
+    "the whole table": ("three-shapes", {**SHAPES, "position": (6, 7)}, "two texts"),
+    "the numbers of the places": ("three-shapes", {**SHAPES, "position": (5,)}, "two texts"),
+    "one level for each text": ("three-shapes", {**SHAPES, "noise": (3, 1)}, "One vector for each"),
+    "the axis in front": ("three-shapes", {**SHAPES, "noise": (1, 3, 7)}, "left for broadcasting"),
+    "spread already": ("three-shapes", {**SHAPES, "noise": (3, 5, 7)}, "left for broadcasting"),
+    "places put side by side": ("three-shapes", {**SHAPES, "sum": (3, 15, 7)}, "Line the three"),
+    "a shape in words": ("three-shapes", {**SHAPES, "token": "3 x 5 x 7"}, "One tuple"),
+    "numbers in quotes": ("three-shapes", {**SHAPES, "token": ("3", "5", "7")}, "One tuple"),
+    "how many numbers": ("three-shapes", {**SHAPES, "token": 105}, "One tuple"),
+    "a set": ("three-shapes", {**SHAPES, "token": {3, 5, 7}}, "One tuple"),
+    "the tensor itself": ("three-shapes", {**SHAPES, "token": torch.zeros(3, 5, 7)}, "One tuple"),
+    "another name": ("three-shapes", {"tokens": (3, 5, 7)}, "which is missing"),
+    "no names": ("three-shapes", [*SHAPES.values()], "One tuple"),
     "summed already": ("three-terms", lambda p, x, t: p.token_embed(x), "Which three vectors"),
     "IDs for places": ("three-terms", ids_for_places(7), "places 0, 1, 2"),
     "IDs for places, all known": ("three-terms", ids_for_places(8), "places 0, 1, 2"),
@@ -576,6 +719,57 @@ SMALL_WRONG = {
         with_term(2, lambda p, x, t: t[:, None, None]),
         "Which layer makes",
     ),
+    "whole levels": (
+        "three-terms",
+        with_term(2, lambda p, x, t: p.noise_embed(t.long()[:, None].float())[:, None]),
+        "after .long()",
+    ),
+    "five places always": (
+        "three-terms",
+        with_term(2, lambda p, x, t: p.noise_embed(t[:, None])[:, None].expand(len(t), 5, -1)),
+        "where must the axis of size 1",
+    ),
+    "five positions always": (
+        "three-terms",
+        with_term(1, lambda p, x, t: p.position_embed(torch.arange(5))),
+        "places 0, 1, 2",
+    ),
+    "positions along the batch": (
+        "three-terms",
+        with_term(1, lambda p, x, t: p.position_embed(torch.arange(len(x)))[:, None]),
+        "places 0, 1, 2",
+    ),
+    "the table in place of its rows": (
+        "three-terms",
+        with_term(0, lambda p, x, t: p.token_embed.weight),
+        "which IDs does it look up",
+    ),
+    "the IDs themselves": (
+        "three-terms",
+        with_term(0, lambda p, x, t: x),
+        "which IDs does it look up",
+    ),
+    "levels set to zero on the way": ("three-terms", levels_zeroed, "which line writes into it"),
+    "levels in a row": (
+        "three-terms",
+        with_term(2, lambda p, x, t: p.noise_embed(t)),
+        "Read the error",
+    ),
+    "positions as quantities": (
+        "three-terms",
+        with_term(1, lambda p, x, t: p.position_embed(places(x).float())),
+        "Read the error",
+    ),
+    "layers, not terms": (
+        "three-terms",
+        lambda p, x, t: (p.token_embed, p.position_embed, p.noise_embed),
+        "returns three plain float tensors",
+    ),
+    "side by side": (
+        "three-terms",
+        lambda p, x, t: torch.cat([term.expand(*x.shape, 8) for term in terms(p, x, t)], -1),
+        "Which three vectors",
+    ),
     "tables only": ("count-parameters", lambda v, m, d: (v + m) * d, "who has a bias"),
     "one row too many": ("count-parameters", lambda v, m, d: (v + m + 3) * d, "how many rows"),
     "square noise": ("count-parameters", lambda v, m, d: (v + m + d + 1) * d, "how many rows"),
@@ -586,9 +780,53 @@ SMALL_WRONG = {
     "noise at each place": ("count-parameters", lambda v, m, d: (v + 3 * m) * d, "Which tables"),
     "no bias": ("count-parameters", lambda v, m, d: (v + m + 1) * d, "who has a bias"),
     "position bias": ("count-parameters", lambda v, m, d: (v + m + 3) * d, "who has a bias"),
-    "one size only": ("count-parameters", lambda v, m, d: 256, "who has a bias"),
-    "never": ("noise-axis", never, "another one's changes"),
-    "always": ("noise-axis", lambda model, x_t, t: True, "which must stand still"),
+    "one size only": ("count-parameters", lambda v, m, d: 256, "from the arguments"),
+    "sixteen written out": (
+        "count-parameters",
+        lambda v, m, d: (v + m) * d + 32,
+        "from the arguments",
+    ),
+    "tables with biases": ("count-parameters", lambda v, m, d: (v + m + 4) * d, "has a bias"),
+    "no row for [PAD]": ("count-parameters", lambda v, m, d: (v + m + 1) * d, "how many rows"),
+    "bytes": ("count-parameters", lambda v, m, d: 4 * (v + m + 2) * d, "how many rows"),
+    "parts not summed": (
+        "count-parameters",
+        lambda v, m, d: (v * d, m * d, 2 * d),
+        "how do the parts",
+    ),
+    "a number as text": ("count-parameters", lambda v, m, d: f"{(v + m + 2) * d}", "One number"),
+    "no number": ("count-parameters", lambda v, m, d: torch.nan, "One number"),
+    "how many layers": ("count-parameters", lambda v, m, d: 3, "Which tables are there"),
+    "never": ("noise-axis", never, "how often must the model run"),
+    "always": ("noise-axis", lambda model, x_t, t: True, "how often must the model run"),
+    "one run": (
+        "noise-axis",
+        lambda model, x_t, t: bool(model(x_t, t)[0, 0].sum() != model.noise_embed(t[:1]).sum()),
+        "how often must the model run",
+    ),
+    "nothing said of honest models": ("noise-axis", nothing_for_false, "when it finds nothing"),
+    "in quotes": ("noise-axis", lambda *given: str(mixes(*given)), "What does your test return"),
+    "in a list": ("noise-axis", lambda *given: [mixes(*given)], "What does your test return"),
+    "how many": ("noise-axis", how_many, "What does your test return"),
+    "turned over": ("noise-axis", lambda *given: not mixes(*given), "which must stand still"),
+    "too coarse": ("noise-axis", lambda *given: mixes(*given, room=5.0), "another one's changes"),
+    "letters changed, not levels": (
+        "noise-axis",
+        lambda model, x_t, t: not torch.equal(model(x_t, t)[1:], model(first_changed(x_t), t)[1:]),
+        "another one's changes",
+    ),
+    "texts turned round": (
+        "noise-axis",
+        lambda model, x_t, t: (
+            not torch.allclose(model(x_t.flip(0), t.flip(0)).flip(0), model(x_t, t), atol=1e-6)
+        ),
+        "Which levels stay as they are",
+    ),
+    "the first place only": (
+        "noise-axis",
+        lambda model, x_t, t: mixes(lambda *given: model(*given)[:, :1], x_t, t),
+        "All of them",
+    ),
     "any text moves": ("noise-axis", any_text_moves, "which must stand still"),
     "one place, one level": ("noise-axis", first_level_only, "another one's changes"),
     "one level, not the last": ("noise-axis", second_level_only, "All of them"),
@@ -616,7 +854,7 @@ SMALL_WRONG = {
     "shape only": (
         "noise-axis",
         lambda model, x_t, t: model(x_t, t).shape[0] != len(t),
-        "another one's changes",
+        "how often must the model run",
     ),
     "t changed": ("noise-axis", lambda model, x_t, t: bool(t.add_(1).sum() < 0), "x_t or t"),
     "ends for middles": ("midpoint", lambda low, high: (low, high), "Where on the way"),
@@ -628,8 +866,45 @@ SMALL_WRONG = {
     "the middle only": ("midpoint", lambda low, high: (low + high) / 2, "how many vectors"),
     "ends in one tensor": ("midpoint", lambda *ends: torch.stack(ends), "Where on the way"),
     "high for the end": ("midpoint", lambda low, high: ((low + high) / 2, high), "And 1.0"),
-    "high doubled": ("midpoint", lambda low, high: ((low + high) / 2, 2 * high), "And 1.0"),
-    "in proportion": ("midpoint", lambda low, high: (2 * low, 4 * low), "Where on the way"),
+    "high doubled": (
+        "midpoint",
+        lambda low, high: ((low + high) / 2, 2 * high),
+        "one and the same",
+    ),
+    "in proportion": ("midpoint", lambda low, high: (2 * low, 4 * low), "one and the same"),
+    "a sum for the end": ("midpoint", lambda low, high: ((low + high) / 2, low + high), "the same"),
+    "one half too late": ("midpoint", lambda low, high: (low + high / 2, high), "the same"),
+    "step of a quarter": ("midpoint", lambda low, high: (low + 0.25, high + 0.25), "the same"),
+    "t as the share of the way": (
+        "midpoint",
+        lambda low, high: (torch.lerp(low, high, 0.5), torch.lerp(low, high, 1.0)),
+        "And 1.0",
+    ),
+    "low minus high": (
+        "midpoint",
+        lambda low, high: (low + (low - high) / 2, high + (low - high) / 2),
+        "Where on the way",
+    ),
+    "divided by nothing": ("midpoint", lambda low, high: (low / (low - low), high), "no number: a"),
+    "nan at the end": (
+        "midpoint",
+        lambda low, high: ((low + high) / 2, high * torch.nan),
+        "an inf",
+    ),
+    "the levels themselves": ("midpoint", lambda low, high: (0.5, 1.0), "two vectors like them"),
+    "arrays": (
+        "midpoint",
+        lambda low, high: (low.numpy(), high.numpy()),
+        "two vectors like them",
+    ),
+    "one number of each": ("midpoint", lambda low, high: (low[0], high[0]), "to their shape"),
+    "columns": ("midpoint", lambda low, high: (low[:, None], high[:, None]), "to their shape"),
+    "vectors of one's own": (
+        "midpoint",
+        lambda low, high: (torch.zeros(8), torch.ones(8)),
+        "come from low and high",
+    ),
+    "low used up": ("midpoint", low_used_up, "which line writes into it"),
     "quarter steps": (
         "midpoint",
         lambda low, high: (low + (high - low) / 4, high + (high - low) / 4),
@@ -637,7 +912,7 @@ SMALL_WRONG = {
     ),
     "end first": ("midpoint", lambda low, high: (1.5 * high - low / 2, (low + high) / 2), "Where"),
     "back from high": ("midpoint", lambda low, high: 2 * [(low + high) / 2], "And 1.0"),
-    "not halved": ("midpoint", lambda low, high: (low + high, low + high), "Where on the way"),
+    "not halved": ("midpoint", lambda low, high: (low + high, low + high), "the same"),
     "other base": ("sinusoidal", table(base=1000), "By which factor"),
     "faster and faster": ("sinusoidal", table(base=1e-4), "By which factor"),
     "places from one": ("sinusoidal", table(begin=1), "sine and the cosine of 0"),
@@ -661,6 +936,37 @@ SMALL_WRONG = {
         "One row for each",
     ),
     "turned": ("sinusoidal", lambda length, d: torch.zeros(d, length), "One row for each"),
+    "an axis for the batch": (
+        "sinusoidal",
+        lambda *sizes: table()(*sizes)[None],
+        "One row for each",
+    ),
+    "the lesson's sizes": ("sinusoidal", lambda length, d: table()(6, 16), "One row for each"),
+    "half the width": ("sinusoidal", lambda *sizes: table()(*sizes)[:, ::2], "One row for each"),
+    "degrees": ("sinusoidal", table(unit=math.pi / 180), "in which unit"),
+    "turns": ("sinusoidal", table(unit=2 * math.pi), "in which unit"),
+    "half turns": ("sinusoidal", table(unit=math.pi), "in which unit"),
+    "places up to one": ("sinusoidal", lambda n, d: table(unit=1 / n)(n, d), "has speed 1"),
+    "whole numbers": ("sinusoidal", lambda *sizes: table()(*sizes).int(), "has speed 1"),
+    "a speed for each column": ("sinusoidal", a_speed_for_each_column, "share an angle"),
+    "cosines twice as fast": ("sinusoidal", cosines_twice_as_fast, "share an angle"),
+    "half the exponent": (
+        "sinusoidal",
+        lambda length, d: table(base=100)(length, d),
+        "By which factor",
+    ),
+    "twice the exponent": (
+        "sinusoidal",
+        lambda length, d: table(base=10000**2)(length, d),
+        "By which factor",
+    ),
+    "sines only": (
+        "sinusoidal",
+        lambda *sizes: table()(*sizes)[:, ::2].repeat_interleave(2, 1),
+        "sine and the cosine of 0",
+    ),
+    "angles": ("sinusoidal", lambda n, d: torch.arange(n)[:, None].expand(n, d), "cosine of 0"),
+    "a list of rows": ("sinusoidal", lambda *sizes: table()(*sizes).tolist(), "plain float tensor"),
 }
 
 
@@ -696,6 +1002,34 @@ def loop_table(length, d_model, base=10000):
         ),
         ("midpoint", lambda low, high: ((low + high) / 2, 1.5 * high - 0.5 * low)),
         ("sinusoidal", loop_table),
+        ("three-shapes", {**SHAPES, "position": (1, 5, 7)}),
+        ("count-parameters", lambda v, m, d: torch.tensor(float((v + m + 2) * d))),
+        ("three-terms", lambda p, x, t: tuple(term.double() for term in terms(p, x, t))),
+        (
+            "three-terms",
+            lambda p, x, t: (
+                torch.nn.functional.one_hot(x, 11).float() @ p.token_embed.weight,
+                p.position_embed.weight[None, : x.shape[1]],
+                torch.einsum("b,d->bd", t, p.noise_embed.weight[:, 0])[:, None]
+                + p.noise_embed.bias,
+            ),
+        ),
+        ("noise-axis", lambda *given: int(mixes(*given))),
+        ("noise-axis", lambda *given: torch.tensor(mixes(*given))),
+        (
+            "noise-axis",
+            lambda model, x_t, t: (
+                not torch.allclose(
+                    torch.cat([model(x_t[k : k + 1], t[k : k + 1]) for k in range(len(t))]),
+                    model(x_t, t),
+                    atol=1e-6,
+                )
+            ),
+        ),
+        ("midpoint", lambda low, high: torch.stack(((low + high) / 2, 1.5 * high - 0.5 * low))),
+        ("midpoint", lambda low, high: ((low + high) / 2, high.add_((high - low) / 2))),
+        ("sinusoidal", lambda *sizes: loop_table(*sizes).double()),
+        ("sinusoidal", lambda *sizes: torch.nn.Parameter(loop_table(*sizes))),
     ],
 )
 def test_right_small_answers_in_other_forms_are_right(exercise, given):
@@ -735,7 +1069,8 @@ REFUSED = {
     "count-parameters": ["no bias"],
     "noise-axis": [
         right_then_changed(run_solution("noise-axis")),
-        *("always", "never"),
+        "nothing said of honest models",
+        *("always", "texts turned round", "the first place only"),
     ],
     "midpoint": ["ends for middles"],
     "sinusoidal": [

@@ -15,6 +15,7 @@ from lessons import ROOT
 from PIL import Image
 
 from helpers import figures
+from helpers.figures import bars as bars_of
 from helpers.figures import canvas
 from helpers.figures import lines as lines_of
 
@@ -126,6 +127,12 @@ def test_a_dropped_cell_is_told_in_the_twin(shown):
     dropped = {"weights": torch.tensor([[1, 0, 0], [0, 0, 0]])}
     figures.heat_map({"weights": WEIGHTS}, picture="it shows", dropped=dropped, **LABELS)
     assert "a | 1.00 dropped | 0.00 | 0.00" in shown[0][0]["text/plain"]
+
+
+def test_a_long_label_is_broken_once_at_a_hyphen_or_a_space(heat):
+    (ax,) = heat({"it": WEIGHTS}, columns=["swap-speech-now", "Flying superhero", "he-is?"])
+    broken = ["swap-\nspeech-now", "Flying\nsuperhero", "he-is?"]
+    assert [t.get_text() for t in ax.get_xticklabels()] == broken
 
 
 def test_panels_beside_each_other_share_the_row_labels_and_keep_their_columns(heat):
@@ -257,6 +264,25 @@ def test_long_lines_have_no_markers_and_logarithmic_axes_tell_their_places(draw)
     assert ax.lines[0].get_markevery() == 21
 
 
+def test_a_line_is_named_where_one_says_so_and_marks_stand_upright(draw):
+    axes = {"title": "t", "x_axis": "x", "y_axis": "y", "marks": {"here": 2}}
+    lines = {"high": [1, 2, 3], "low": [0, 1, 2]}
+    named_at = {"high": 1, "low": 2}
+    (ax,) = draw(figures.line_plot, [1, 2, 3], lines, named_at=named_at, **axes)
+    mark, high, low = ax.texts
+    assert (mark.get_text(), mark.get_position()[0], ax.lines[-1].get_xdata()[0]) == ("here ", 2, 2)
+    assert (high.get_text(), high.xy, high.get_verticalalignment()) == ("high", (1, 1), "bottom")
+    assert (low.get_text(), low.xy, low.get_verticalalignment()) == ("low", (2, 1), "top")
+
+
+def test_whole_places_are_told_as_whole_numbers(draw):
+    axes = {"title": "t", "x_axis": "x", "y_axis": "y"}
+    for x, last in (([0, 1, 2, 3], "3"), ([0, 0.5, 1], "1.0")):
+        (ax,) = draw(figures.line_plot, x, {"a": x}, **axes)
+        ax.figure.canvas.draw()
+        assert [t.get_text() for t in ax.get_xticklabels()][-2] == last
+
+
 def test_line_plot_tells_its_numbers(shown):
     figures.line_plot(
         [1, 2], {"a": [1.0, 2.0]}, picture="it rises", title="t", x_axis="n", y_axis="y"
@@ -296,6 +322,8 @@ def test_bad_line_plots_are_refused():
     words = {"picture": "a", "title": "t", "x_axis": "x", "y_axis": "y"}
     with pytest.raises(ValueError, match="'a' has 1 values, x has 2"):
         figures.line_plot([1, 2], {"a": [1]}, **words)
+    with pytest.raises(ValueError, match="no line 'a' has a point at 3 to be named at"):
+        figures.line_plot([1], {"a": [1]}, named_at={"a": 3}, **words)
     with pytest.raises(ValueError, match="5 lines, but only 4"):
         figures.line_plot([1], {k: [1] for k in "abcde"}, **words)
     with pytest.raises(ValueError, match=r"'a' holds 0\.0, which no logarithmic axis can show"):
@@ -333,6 +361,7 @@ def test_a_lessons_imports_load_matplotlib_only_when_it_draws():
 STREAM = torch.tensor([[1.0, 0.0, 0.2], [0.0, 0.001, 0.99]])
 NEW_CELLS = torch.tensor([[0, 0, 1], [0, 0, 1]])
 SLOT_LABELS = {"words": ["a", "b"], "slots": ["x", "y", "z"], "groups": {"one": 1, "rest": 2}}
+SLOT_LABELS["title"] = "t"
 
 
 def test_a_stream_tells_its_numbers_what_is_new_and_what_is_read(shown, capsys):
@@ -342,8 +371,8 @@ def test_a_stream_tells_its_numbers_what_is_new_and_what_is_read(shown, capsys):
     assert data["text/plain"].splitlines() == [
         "Figure in numbers",
         "slot | a | b",
-        "x | 1.00 | 0.00",
-        "y | 0.00 | 0.00",
+        "x | 1 | 0",
+        "y | 0 | 0",
         "z | 0.20 new | 0.99 new",
         "read at | b",
     ]
@@ -352,23 +381,25 @@ def test_a_stream_tells_its_numbers_what_is_new_and_what_is_read(shown, capsys):
 
 def test_a_stream_writes_numbers_frames_new_cells_and_marks_the_read_column(draw):
     (ax,) = draw(figures.stream_map, STREAM, new=NEW_CELLS, read=1, **SLOT_LABELS)
-    assert [t.get_text() for t in ax.get_xticklabels()] == ["a", "b (read)"]
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["x", "y", "z"]
-    written = {t.get_position(): t.get_text() for t in ax.texts if "." in t.get_text()}
-    assert written == {(0, 0): "1.00", (0, 2): "0.20", (1, 2): "0.99"}
-    assert [t.get_text() for t in ax.texts if "." not in t.get_text()] == ["one", "rest"]
-    frames = [(round(p.get_x() + 0.44), round(p.get_y() + 0.4)) for p in ax.patches]
-    assert frames[:2] == [(0, 2), (1, 2)]
-    (column,) = (p for p in ax.patches if p.get_linestyle() != "-" and p.get_height() == 3)
-    assert (column.get_x(), column.get_width()) == (0.5, 1)
-    lines = [line.get_ydata()[0] for line in ax.lines]
-    assert lines == [-0.5, 0.5]
-    assert (ax.images[0].norm.vmin, ax.images[0].norm.vmax) == (0, 1)
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["a", "b"]
+    rows = {t.get_text(): y for t, y in zip(ax.get_yticklabels(), ax.get_yticks(), strict=True)}
+    assert rows == {"x": 1, "y": 3, "z": 4}  # below the names of their groups
+    written = {t.get_position(): t.get_text() for t in ax.texts}
+    names = {(-0.5, 0): " one", (-0.5, 2): " rest"}
+    assert written == {**names, (0, 1): "1", (0, 4): "0.20", (1, 4): "0.99"}
+    frames = [p for p in ax.patches if p.get_width() == 0.88]
+    assert [(p.get_x() + 0.44, p.get_y() + 0.4) for p in frames] == [(0, 4), (1, 4)]
+    (column,) = (p for p in ax.patches if p.get_linestyle() == "--")
+    assert (column.get_x(), column.get_width(), column.get_height()) == (0.5, 1, 5)
+    assert [line.get_ydata()[0] for line in ax.lines] == [0.5, 2.5]
 
 
-def test_the_first_word_can_be_read(draw):
-    (ax,) = draw(figures.stream_map, STREAM, read=0, **SLOT_LABELS)
-    assert [t.get_text() for t in ax.get_xticklabels()] == ["a (read)", "b"]
+def test_a_stream_says_what_its_frames_and_dashes_mean_where_there_are_any(draw):
+    framed, dashed = "framed: written by this layer", "dashed: the word that is read in the end"
+    marks = {framed: {"new": NEW_CELLS}, dashed: {"read": 0}, "": {"new": 0 * NEW_CELLS}}
+    for key, more in marks.items():
+        (ax,) = draw(figures.stream_map, STREAM, **more, **SLOT_LABELS)
+        assert ax.get_xlabel() == key
 
 
 def test_it_is_told_when_the_first_word_is_read(shown):
@@ -403,6 +434,199 @@ def test_a_stream_without_numbers_is_told(stream):
     words = ["a", "b"][: len(stream)]
     with pytest.raises(ValueError, match="a word, a slot, and finite numbers"):
         figures.stream_map(stream, picture="it shows", **{**SLOT_LABELS, "words": words})
+
+
+PARTS = {"what": torch.tensor([[1.0, -2.0], [0.0, 0.0]]), "noise": torch.tensor([[0.5, 0.25]])}
+TOTAL = {"sum": torch.tensor([[1.5, -1.75], [0.5, 0.25]])}
+ROWS = {"what": ["c", "[PAD]"], "sum": ["c", "[PAD]"]}
+
+
+def test_a_sum_tells_its_numbers_and_what_is_special_in_them(shown):
+    figures.sum_map(PARTS, TOTAL, rows=ROWS, picture="it shows")
+    assert shown[0][0]["text/plain"].splitlines() == [
+        "Figure in numbers",
+        "colors from -2.00 to 2.00",
+        "what | 0 | 1",
+        "c | 1.00 | -2.00",
+        "[PAD] | 0.00 | 0.00",
+        "note | [PAD]: all zero",
+        "noise | 0 | 1",
+        " | 0.50 | 0.25",
+        "note | one row for every place",
+        "sum | 0 | 1",
+        "c | 1.50 | -1.75",
+        "[PAD] | 0.50 | 0.25",
+    ]
+
+
+def test_a_sum_is_drawn_as_an_equation_with_exact_zeros_white(draw):
+    ax, legend = draw(figures.sum_map, PARTS, TOTAL, rows=ROWS)
+    what, noise, whole = (np.ma.filled(image.get_array(), np.nan) for image in ax.images)
+    assert np.isnan(what).tolist() == [[False, False], [True, True]]
+    assert noise.tolist() == [[0.5, 0.25], [0.5, 0.25]]
+    assert whole.tolist() == TOTAL["sum"].tolist()
+    assert {image.get_clim() for image in ax.images} == {(-2.0, 2.0)}
+    lefts = [image.get_extent()[0] for image in ax.images]
+    placed = {t.get_text(): t.get_position()[0] for t in ax.texts}
+    assert lefts[0] < placed["+"] < lefts[1] < placed["one row for\nevery place"] < placed["="]
+    assert placed["="] < lefts[2] < placed["c"]
+    assert sum(t.get_text() == "c" for t in ax.texts) == 2
+    assert legend.get_xlim() == (-2.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"total": {"sum": TOTAL["sum"] + 0.01}}, "what, noise do not add up to sum"),
+        ({"rows": {"what": ["c"]}}, "1 labels for 'what': give 2"),
+        ({"rows": {"why": ["c", "a"]}}, "2 labels for 'why'"),
+        ({"parts": [1]}, "sum_map draws by name"),
+    ],
+)
+def test_a_sum_that_does_not_fit_is_told(changed, told):
+    with pytest.raises(ValueError, match=told):
+        figures.sum_map(
+            **{"parts": PARTS, "total": TOTAL, "rows": ROWS, **changed}, picture="it shows"
+        )
+
+
+BLOCKS = {"what": torch.zeros(2, 3, 5), "where": torch.zeros(3, 5), "noise": torch.zeros(2, 1, 5)}
+
+
+def test_blocks_tell_what_each_tensor_holds_and_what_it_is_stretched_to(shown):
+    figures.broadcast_blocks(BLOCKS, "sum", picture="it shows")
+    assert shown[0][0]["text/plain"].splitlines() == [
+        "Figure in numbers",
+        "tensor | texts | places | numbers",
+        "what | 2 | 3 | 5",
+        "where | 1 for all 2 | 3 | 5",
+        "noise | 2 | 1 for all 3 | 5",
+        "sum | 2 | 3 | 5",
+    ]
+
+
+def test_blocks_are_full_where_a_tensor_holds_numbers_and_dashed_where_it_is_stretched(draw):
+    (ax,) = draw(figures.broadcast_blocks, BLOCKS, "sum")
+    dashed = [patch.get_linestyle() == "--" for patch in ax.patches]
+    rows = [dashed[k : k + 6] for k in range(0, 24, 6)]  # the second text is drawn first
+    assert rows[0] == rows[3] == [False] * 6
+    assert rows[1] == [True] * 3 + [False] * 3
+    assert rows[2] == [False, True, True, False, True, True]
+    assert [t.get_text() for t in ax.texts if t.get_text() in "+="] == ["+", "+", "="]
+    assert "3 x 5\none for all texts" in [t.get_text() for t in ax.texts]
+    assert "2 x 1 x 5\none for all places" in [t.get_text() for t in ax.texts]
+
+
+@pytest.mark.parametrize("where", [torch.zeros(4, 5), torch.zeros(1, 1, 3, 5)])
+def test_blocks_that_cannot_be_added_are_told(where):
+    with pytest.raises(ValueError, match=r"\(2, 3, 5\), .*: give three shapes"):
+        figures.broadcast_blocks({**BLOCKS, "where": where}, "sum", picture="it shows")
+
+
+def test_blocks_are_three():
+    two = {name: BLOCKS[name] for name in ("what", "where")}
+    with pytest.raises(ValueError, match=r"\(2, 3, 5\), \(3, 5\): give three shapes"):
+        figures.broadcast_blocks(two, "sum", picture="it shows")
+
+
+FLOW = [["x"], ["queries", "keys"], ["scores", ""]], [("x", "queries"), ("queries", "scores")]
+SHAPES = {"x": (2, 6, 3), "queries": torch.zeros(5, 2), "scores": torch.zeros(9, 6, 6)}
+
+
+def test_a_flow_tells_shapes_and_notes_and_what_leads_where(shown):
+    figures.flow_map(*FLOW, picture="it shows", shapes=SHAPES, notes={"scores": "query · key"})
+    assert shown[0][0]["text/plain"].splitlines() == [
+        "Figure in numbers",
+        "box | shape | note",
+        "x | 2 x 6 x 3",
+        "queries | 5 x 2",
+        "keys | ?",
+        "scores | 9 x 6 x 6 | query · key",
+        "x leads to queries",
+        "queries leads to scores",
+    ]
+
+
+def test_a_flow_draws_a_box_for_each_name_and_a_sheet_for_each_text_up_to_four(draw):
+    (ax,) = draw(figures.flow_map, *FLOW, shapes=SHAPES, notes={"scores": "query · key"})
+    assert len([patch for patch in ax.patches if patch.get_width() == pytest.approx(0.78)]) == 8
+    boxes = {text.get_text(): text.get_position() for text in ax.texts if "\n" in text.get_text()}
+    assert boxes == {
+        "x\n2 x 6 x 3": (0, 0),
+        "queries\n5 x 2": (1, 0.5),
+        "keys\n?": (1, -0.5),
+        "scores\n9 x 6 x 6": (2, 0.5),
+    }
+    arrows = [text for text in ax.texts if getattr(text, "arrow_patch", None)]
+    ends = [(arrow.get_position(), arrow.xy) for arrow in arrows]
+    np.testing.assert_allclose(ends, [[(0.39, 0), (0.61, 0.5)], [(1.39, 0.5), (1.61, 0.5)]])
+    assert "query · key" in [text.get_text() for text in ax.texts]
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [{"shapes": {"y": (2,)}}, {"notes": {"y": "why"}}, {"arrows": [("x", "y")]}],
+)
+def test_a_flow_between_boxes_that_are_not_there_is_told(unknown):
+    given = {"columns": FLOW[0], "arrows": FLOW[1], "shapes": {}, **unknown}
+    with pytest.raises(ValueError, match="no box is named 'y'; there are x, queries, keys, scores"):
+        figures.flow_map(picture="it shows", **given)
+
+
+STEPS = {
+    "early": {"scores": [1.0, -1.0], "shares, sum 1": torch.tensor([1.0, 0.0])},
+    "late": {"scores": [2.0, float("-inf")], "shares left": [0.5, 0.0]},
+}
+
+
+def test_bars_tell_their_numbers_and_what_is_hidden(shown):
+    figures.step_bars(
+        STEPS, picture="it shows", names=["a", "b"], hidden=torch.tensor([False, True])
+    )
+    assert shown[0][0]["text/plain"].splitlines() == [
+        "Figure in numbers",
+        "early | a | b",
+        "scores | 1.00 | -1.00 hidden",
+        "shares, sum 1 | 1.00 | 0.00 hidden",
+        "late | a | b",
+        "scores | 2.00 | -inf hidden",
+        "shares left | 0.50 | 0.00 hidden",
+    ]
+
+
+def test_bars_of_one_kind_have_one_scale_and_all_carry_their_number(draw):
+    early, late = draw(figures.step_bars, STEPS, names=["a", "b"], hidden=[0, 1])
+    heights = [
+        [bar.get_height() for bar in ax.patches if bar.get_width() == 0.7] for ax in (early, late)
+    ]
+    assert [ax.get_title() for ax in (early, late)] == ["early", "late"]
+    scores = bars_of.SPAN / 3  # from -1 to 2
+    assert heights[0] == pytest.approx([scores, -scores, bars_of.SPAN, 0])
+    assert heights[1] == pytest.approx([2 * scores, 0, bars_of.SPAN / 2, 0])
+    assert [text.get_text() for text in late.texts] == [
+        *("scores", "2.00", "-∞"),
+        *("shares left", "0.50", "0.00"),
+    ]
+    shaded = [patch.get_x() for patch in late.patches if patch.get_width() == 1]
+    assert shaded == [0.5]
+
+
+def test_names_under_bars_are_turned_only_where_they_would_touch(draw):
+    for letters, angle in ((5, 0), (6, 90)):
+        ax, _ = draw(
+            figures.step_bars, {k: {"it": [1.0] * 6} for k in "ab"}, names=["a" * letters] * 6
+        )
+        assert {t.get_rotation() for t in ax.get_xticklabels()} == {angle}
+        assert max(bar.get_width() for bar in ax.patches) < 1, "nothing is hidden"
+
+
+def test_bars_that_do_not_fit_are_told():
+    with pytest.raises(ValueError, match="'scores' has 2 numbers, but there are 1 names"):
+        figures.step_bars(STEPS, picture="it shows", names=["a"])
+    with pytest.raises(ValueError, match="'hidden' has 3 numbers, but there are 2 names"):
+        figures.step_bars(STEPS, picture="it shows", names=["a", "b"], hidden=[0, 0, 1])
+    with pytest.raises(ValueError, match="no steps to draw"):
+        figures.step_bars({}, picture="it shows", names=[])
 
 
 # Linear RGB as seen with a red-green deficiency (Machado, Oliveira and Fernandes, 2009,
@@ -440,6 +664,90 @@ def test_frames_stand_out_from_pale_and_dark_cells_however_they_are_seen(way, pl
     assert np.abs(high - low).max() > 0.5
 
 
+ATTENTION = torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+SENTENCE = {
+    "words": ["no", "keep-flight", "he-is?"],
+    "asks": 2,
+    "looks": {
+        "object": torch.tensor([0.99, 0.01, 0.0]),
+        "previous word": ATTENTION,
+        "flight": torch.tensor([0.0, 1.0, 0.0]),
+        "speech": torch.tensor([0.04, 0.96, 0.0]),
+    },
+    "note": torch.tensor([0.5, 0.0, 1.0]),
+    "bits": torch.tensor([[0.99, 0.0, 1.0], [0.0, 0.0, 1.0]]),
+    "answer": "Flying superhero",
+}
+
+
+def test_a_sentence_tells_its_arrows_note_bits_and_answer(shown):
+    figures.sentence_map([SENTENCE], picture="it shows")
+    assert shown[0][0]["text/plain"].splitlines() == [
+        "Figure in numbers",
+        "sentence | no keep-flight he-is?",
+        "object: he-is? looks at no | 0.99",
+        "previous word: no looks at no | 0.50",
+        "previous word: no looks at keep-flight | 0.50",
+        "previous word: keep-flight looks at no | 1.00",
+        "previous word: he-is? looks at keep-flight | 1.00",
+        "flight: he-is? looks at keep-flight | 1.00",
+        "speech: he-is? looks at keep-flight | 0.96",
+        "note | 0.50 | 0 | 1",
+        "bits | object | swap | disobeyed | sum",
+        "flies? | 0.99 | 0 | 1 | ≈ 2, even: no",
+        "speaks? | 0 | 0 | 1 | = 1, odd: yes",
+        "answer | Flying superhero",
+    ]
+
+
+def test_an_arrow_leads_from_the_word_looked_at_to_the_one_that_looks(draw):
+    (ax,) = draw(figures.sentence_map, [SENTENCE])
+    arrows = [a for a in ax.texts if getattr(a, "arrowprops", None)]
+    places = {t.get_text(): t.get_position()[0] for t in ax.texts if t.get_text()}
+    no, flight, asks = places["no"], places["keep-\nflight"], places["he-is?"]
+    ends = [(arrow.xyann[0], arrow.xy[0], arrow.arrowprops["alpha"]) for arrow in arrows]
+    layer_1 = [(no, asks, 0.99), (no, no, 0.5), (flight, no, 0.5), (no, flight, 1)]
+    layer_2 = [(flight, asks, 1), (flight, asks, 0.96)]
+    assert ends == [pytest.approx(end) for end in [*layer_1, (flight, asks, 1), *layer_2]]
+    assert all(arrow.xyann[1] < arrow.xy[1] for arrow in arrows)  # downward: the axis is turned
+    assert {"note 0.50", "note 1", "≈ 2, even: no", "Flying\nsuperhero"} <= places.keys()
+
+
+def test_each_bit_stands_in_its_cell_below_the_name_of_its_column(draw):
+    (ax,) = draw(figures.sentence_map, [SENTENCE])
+    cells = [(p.get_x() + p.get_width() / 2, p.get_y() + p.get_height() / 2) for p in ax.patches]
+    texts = {t.get_position(): t.get_text() for t in ax.texts}
+    assert [texts[cell] for cell in cells] == ["0.99", "0", "1", "0", "0", "1"]
+    columns = {text: x for (x, _), text in texts.items() if text in ("object", "disobeyed")}
+    assert columns["disobeyed"] == cells[2][0] == cells[5][0]
+
+
+def test_sentences_stand_below_each_other(draw):
+    first, second = draw(figures.sentence_map, [SENTENCE, SENTENCE])
+    assert first.get_position().y0 > second.get_position().y1
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"asks": 3}, "word 3 asks, but there are words 0 to 2"),
+        ({"asks": -1}, "word -1 asks"),
+        ({"looks": {"object": ATTENTION}}, "1 heads, but two layers of two are drawn"),
+        ({"words": ["no", "he-is?"], "asks": 1}, r"what 'object' looks at: shape \(3,\), not"),
+        ({"note": ATTENTION}, r"the note: shape \(3, 3\), not \(3,\)"),
+        ({"bits": ATTENTION}, r"the bits: shape \(3, 3\), not \(2, 3\)"),
+    ],
+)
+def test_a_sentence_that_does_not_fit_is_told(change, told):
+    with pytest.raises(ValueError, match=told):
+        figures.sentence_map([{**SENTENCE, **change}], picture="it shows")
+
+
+def test_no_sentence_is_told():
+    with pytest.raises(ValueError, match="no sentence to draw"):
+        figures.sentence_map([], picture="it shows")
+
+
 WIDE = torch.arange(20.0).reshape(2, 10) - 9  # too wide for numbers: with a color legend
 
 
@@ -450,6 +758,11 @@ def draw_each_kind():
     columns = [*map(str, range(10))]
     figures.heat_map({"it": WIDE}, picture="it shows", rows="ab", columns=columns, signed=True)
     figures.stream_map(STREAM, picture="it shows", new=NEW_CELLS, read=1, **SLOT_LABELS)
+    figures.sum_map(PARTS, TOTAL, rows=ROWS, picture="it shows")
+    figures.broadcast_blocks(BLOCKS, "sum", picture="it shows")
+    figures.flow_map(*FLOW, picture="it shows", shapes=SHAPES)
+    figures.step_bars(STEPS, picture="it shows", names=["a", "b"], hidden=[0, 1])
+    figures.sentence_map([SENTENCE], picture="it shows")
     axes = {"title": "t", "x_axis": "x", "y_axis": "y"}
     figures.line_plot([1, 2], {"a": [0.1, 2.0], "b": [2.0, 0.3]}, picture="it shows", **axes)
 

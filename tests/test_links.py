@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -92,6 +93,7 @@ def test_moving_there_and_back_changes_every_file_and_then_nothing(copied):
         (cell,) = (c for c in json.loads(path.read_bytes())["cells"] if c["id"] == links.SETUP_ID)
         assert source(cell) + "\n" == moved["setup_cell.py"].decode()
     assert all(b"some-one/lessons/blob/v1.2/" in t for n, t in moved.items() if "ipynb" in n)
+    assert b"https://some-one.github.io/lessons/" in moved["README.md"]
     assert move(copied, "some-one/lessons", "v1.2").stdout == "nothing to change\n"
     repository, ref = links.place()
     move(copied, repository, ref)
@@ -120,13 +122,20 @@ def test_bad_places_are_refused_and_change_nothing(copied, arguments, told):
 STAND_IN = "Tensor = object\ndef __getattr__(name):\n    return type(name, (), {})\n"
 
 
-def test_a_published_copy_passes_the_tests_that_know_the_place(tmp_path):
-    """Under another name, at a tag; without torch, which would take longer than the tests."""
+@pytest.mark.parametrize("ref", ["main", "v1.2"])
+def test_a_published_copy_passes_the_tests_that_know_the_place(ref, tmp_path):
+    """Under another name, as the workflow rewrites it at the first push, on a branch or at a tag;
+    without torch, which would take longer than the tests."""
     published = tmp_path / "renamed"
     ignore = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "build")
     shutil.copytree(ROOT, published, ignore=ignore)
     move(published, f"{links.PLACEHOLDER_OWNER}/lessons", "main")
-    move(published, "--if-unpublished", "Some-One/other.name", "v1.2")
+    workflow = (ROOT / ".github/workflows/links.yml").read_text(encoding="utf-8")
+    (command,) = re.findall(r"python -m helpers\.links (.+)", workflow)
+    command = command.replace("$GITHUB_REPOSITORY", "Some-One/other.name")
+    moved = move(published, *shlex.split(command.replace("$GITHUB_REF_NAME", ref)))
+    assert "README.md" in moved.stdout, moved.stderr
+    assert links.PLACEHOLDER_OWNER not in (published / "README.md").read_text(encoding="utf-8")
     (tmp_path / "torch.py").write_text(STAND_IN, encoding="utf-8")
     tests = [f"tests/test_{name}.py" for name in ("links", "readme", "ready", "prose")]
     how = [

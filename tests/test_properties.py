@@ -30,7 +30,7 @@ seeds = st.integers(0, 2**16)
 DenoiserInputs = run_cells(1, "tools", "vocabulary", "batch", "guards", "parts", "class")[
     "DenoiserInputs"
 ]
-CausalAttention = run_cells(2, "tools", "class")["CausalAttention"]
+CausalAttention = run_cells(2, "tools", "parts", "class")["CausalAttention"]
 
 
 def draw(seed, *shape, dtype=torch.float32):
@@ -153,7 +153,7 @@ def test_any_characters_are_read_or_refused_in_words(text):
 @given(st.permutations(["Crow", "disobeys", "keep-flight", "swap-speech", "he-is?"]), seeds)
 def test_without_positions_attention_follows_the_words(names, order, seed):
     X = names["word_table"][names["numbers"](order)]
-    for head in names["HEADS"]:
+    for head in itertools.chain(*names["LAYERS"]):
         weights, written = names["attend"](X, head)
         assert_close(weights.sum(-1), torch.ones(5))
         turn = torch.randperm(5, generator=torch.Generator().manual_seed(seed))

@@ -10,7 +10,8 @@ from helpers.project import links
 
 MINUS = "\u2212"
 NUMBER = re.compile(rf"(?<![\w.])[-{MINUS}]?\d+(?:[.,]\d+)*(?!\d)")
-NOT_PROSE = re.compile(r"```.*?```|`[^`\n]*`|\]\([^)]*\)", re.DOTALL)
+PROMISES = r"core path \d+ minutes[^|\n]*|, \d+ minutes\)|\*About \d+ minutes"  # see test_reading
+NOT_PROSE = re.compile(rf"```.*?```|`[^`\n]*`|\]\([^)]*\)|{PROMISES}", re.DOTALL)
 CAPTION = re.compile(r"^Figure: .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 
 

@@ -8,7 +8,7 @@ from lessons import NOTEBOOKS, ROOT, answers, cells, lesson, load, pictures, sou
 from test_prose import printed, values
 
 from helpers import LESSONS
-from helpers.project import front_page, ready
+from helpers.project import ready
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 WORKSHOP = (ROOT / ".github/WORKSHOP.md").read_text(encoding="utf-8")
@@ -57,21 +57,23 @@ def test_one_torch_is_the_reference():
         assert set(named) == {version}, path
 
 
-def test_the_picture_is_the_one_that_lesson_2_stores():
-    stored = {cell: output["data"]["image/png"] for cell, output in pictures(lesson(2))}
-    png = base64.b64decode(stored["before-after"])
-    assert png == (ROOT / ".github/attention.png").read_bytes(), "extract it from the lesson again"
-    assert re.search(r"!\[[^\]]{40,}\]\(\.github/attention\.png\)", README)
+def test_the_picture_is_the_one_that_lesson_3_stores():
+    stored = {cell: output["data"]["image/png"] for cell, output in pictures(lesson(3))}
+    png = base64.b64decode(stored["crows-again"])
+    assert png == (ROOT / ".github/two-crows.png").read_bytes(), "extract it from the lesson again"
+    assert re.search(r'<img src="\.github/two-crows\.png" width="520" alt="[^"]{40,}">', README)
 
 
-def test_the_pages_workflow_runs_the_readmes_command_and_links_every_lesson():
-    (export,) = [c for c in commands("bash") if "--to html" in c]
+def test_the_pages_workflow_runs_the_readmes_command_and_ci_installs_the_same():
+    (build,) = [c for c in commands("bash") if c.endswith("make_pages.py")]
     workflow = (ROOT / ".github/workflows/pages.yml").read_text(encoding="utf-8")
-    assert f"run: {export}\n" in workflow
-    assert "run: .venv/bin/python -m helpers.project.front_page > build/html/index.html" in workflow
-    titles = [title.splitlines()[0].split(" · ")[1] for title in TITLES]
-    linked = re.findall(r'<a href="(.+?)\.html">(.+?)</a>', front_page.page())
-    assert linked == [(path.stem, title) for path, title in zip(NOTEBOOKS, titles, strict=True)]
+    assert f"run: {build}\n" in workflow
+    assert "path: build/html\n" in workflow
+    requirements = ".github/pages/requirements.txt"
+    assert f"-r {requirements} " in build
+    assert f"-r {requirements}\n" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+    pins = (ROOT / requirements).read_text(encoding="utf-8").splitlines()
+    assert all(re.fullmatch(r"#.*|[\w-]+==[\d.]+", pin) for pin in pins)
 
 
 def test_the_run_sheet_has_every_section_and_exercise_of_the_core_path():
@@ -83,10 +85,7 @@ def test_the_run_sheet_has_every_section_and_exercise_of_the_core_path():
         exercises = re.findall(r"^### Exercise (\S+) · .*\(\w+, (\d+) minutes\)$", markdown, re.M)
         assert re.findall(r"(\d\.\d+) \((\d+)\)", part) == exercises, path.stem
         path_minutes = sum(int(minutes) for _, minutes in exercises)
-        assert re.search(rf"exercises on (?:this path|it) {path_minutes}\b", part), path.stem
-        minutes = sum(int(minutes) for minutes in re.findall(r"^\| (\d+) \|", part, re.M))
-        promised = rf"\n(?:About {minutes}|Core path \d+) minutes"  # the latter: see test_reading
-        assert re.search(promised, part), path.stem
+        assert re.search(rf"exercises on (this path|it) {path_minutes};", part), path.stem
 
 
 def test_the_run_sheet_answers_with_numbers_that_the_lesson_prints():
@@ -103,13 +102,10 @@ def test_the_day_before_says_how_many_exercises_each_lesson_has():
 
 
 def test_the_readmes_table_says_what_each_lesson_says():
-    rows = re.findall(
-        r"^\| \[(\d) · (.+?)\]\(notebooks/(.+?)\) \|.*?\| (\S+)(?: \+ \d+)? \|", README, re.M
-    )
-    minutes = [re.findall(r"\| (?:core path )?(\S+) minutes", title)[0] for title in TITLES]
+    rows = re.findall(r"^\| \[(\d) · (.+?)\]\(notebooks/(.+?)\) \|", README, re.M)
     assert rows == [
-        (*re.findall(r"# Lesson (\d) · (.+)", title)[0], path.name, promised)
-        for path, title, promised in zip(NOTEBOOKS, TITLES, minutes, strict=True)
+        (*re.findall(r"# Lesson (\d) · (.+)", title)[0], path.name)
+        for path, title in zip(NOTEBOOKS, TITLES, strict=True)
     ]
     sheets = re.findall(r"^### Lesson (\d) · (.+)$", WORKSHOP, re.M)
     assert sheets == [row[:2] for row in rows]

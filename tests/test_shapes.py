@@ -1,5 +1,6 @@
 """Tensors in print, the executed shape comments, and the spy."""
 
+import re
 import sys
 from unittest import mock
 
@@ -38,6 +39,13 @@ def test_axes_may_be_written_as_they_are_printed(capsys):
     assert printed(capsys)[1] == "x        0 x 5        batch, tokens"
 
 
+@pytest.mark.parametrize("axes", [["batch", "tokens"], ("batch",), None, 2])
+def test_axes_that_are_no_text_are_told(axes):
+    told = re.escape(f'axes={axes!r} is no text: name them as in "batch tokens d_out"')
+    with pytest.raises(ValueError, match=told):
+        Trace(batch=3, tokens=5)("x", torch.zeros(3, 5), axes)
+
+
 @pytest.mark.parametrize("size", ["2", -1, 2.0])
 def test_what_is_no_size_is_told(size):
     with pytest.raises(ValueError, match=f"batch={size!r} is no size"):
@@ -74,6 +82,15 @@ def test_show_aligns_rounds_and_never_prints_minus_zero(capsys):
     assert printed(capsys) == ["x: 2 x 2", "   1.2   0.0", "  -inf   nan"]
 
 
+def test_a_row_wider_than_the_page_goes_on_indented_below(capsys):
+    show(x=torch.arange(30.0), decimals=0)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == [str(n) for n in range(19)]
+    assert lines[2] == "    " + "  ".join(str(n) for n in range(19, 30))
+    assert len(lines) == 3
+    assert len(lines[1]) <= 80
+
+
 def test_show_takes_one_to_three_axes(capsys):
     show(
         row_sums=torch.tensor([1.0, 2.0], requires_grad=True),
@@ -84,10 +101,11 @@ def test_show_takes_one_to_three_axes(capsys):
     assert printed(capsys) == [
         "row sums: 2",
         "  1  2",
+        "",
         "y: 2 x 1 x 2",
-        "item 0",
+        "text 0",
         "  0  1",
-        "item 1",
+        "text 1",
         "  2  3",
         "z: 0 x 2",
     ]

@@ -21,27 +21,34 @@ from helpers.checks.common import (
     TOLERANCE,
     differs,
     first,
+    how_far,
     no_dictionary,
     no_module_class,
+    no_truth_value,
     other_parameter,
     refused_call,
     seed,
     shape_exercise,
+    too_few_runs,
     with_known_weights,
 )
 from helpers.checks.devices import left_behind
-from helpers.exercises import Exercise, describe, in_words, is_blank, once, stops
+from helpers.exercises import Exercise, describe, in_words, is_blank, once, stops, told
 from helpers.shapes import by
 
 BATCH, TOKENS, D_IN, D_OUT, CONTEXT = 3, 5, 4, 2, 8
 PROJECTIONS = "W_query", "W_key", "W_value"
+LOW = -150  # about where scores lie when a fill of -100 is tried
 CHANCES = 0.5, 0.25  # of dropout: at the first p and 1 - p are one, at the second they are not
 
 # --------------------------------------------------------------------------------------
 # shape-forecast
 # --------------------------------------------------------------------------------------
 SHAPES = {
-    "queries": ((4, 7, 3), "Which step changes the last number, and to what?"),
+    "queries": (
+        (4, 7, 3),
+        "Which one of the input's three numbers does a projection change, and to what?",
+    ),
     "turned keys": ((4, 3, 7), "Which two axes change places, and which one stays?"),
     "scores": ((4, 7, 7), "One score for each pair of what?"),
     "weights": ((4, 7, 7), "Does softmax add numbers, remove some, or only rescale them?"),
@@ -52,6 +59,7 @@ shape_forecast = shape_exercise(
     "shape-forecast",
     "A shape that you can predict is a bug that you can locate.",
     SHAPES,
+    axes="Texts, tokens, and what a token holds: which axis is missing in yours, or one too many?",
 )
 
 # --------------------------------------------------------------------------------------
@@ -65,13 +73,12 @@ DIAGNOSES = {
         "transpose",
         "The scores are square, of the wrong size: which axes were multiplied away?",
     ),
-    "D": ("transpose", "The marked row holds the right three numbers: are they in order?"),
-    "E": ("not in the shapes", "Is there any row in this trace that breaks its promise?"),
+    "D": ("not in the shapes", "Is there any row in this trace that breaks its promise?"),
 }
 
 clinic = Exercise(
     "clinic",
-    "A trace finds what breaks a shape. Patient E shows what it cannot find.",
+    "A trace finds what breaks a shape. Patient D shows what it cannot find.",
     STUB,
     attempt=lambda answer: answer,
 )
@@ -85,8 +92,8 @@ def every_patient_has_a_cause(answer: Any) -> str | None:
         cause = answer.get(patient)
         if is_blank(cause):
             return f"patient {patient} has no cause yet"
-        if cause not in CULPRITS:
-            return f"{cause!r} is none of the causes: {', '.join(map(repr, CULPRITS))}"
+        if not isinstance(cause, str) or cause not in CULPRITS:
+            return f"{told(cause)} is none of the causes: {', '.join(map(repr, CULPRITS))}"
     return None
 
 
@@ -127,6 +134,20 @@ def mask_is_square(answer: Callable[[int], Tensor]) -> str | None:
         if tuple(mask.shape) != (length, length):
             return f"for {length} tokens the mask is {by(tuple(mask.shape))}"
     return None
+
+
+@future_mask.must("What is 0 times infinity? Which product of yours makes it?")
+def entries_are_numbers(answer: Callable[[int], Tensor]) -> str | None:
+    blank = answer(5).isnan()
+    return f"{int(blank.sum())} entries for 5 tokens are nan" if blank.any() else None
+
+
+@future_mask.hint("Ones mark what is hidden in this mask: which places do yours mark?")
+def polarity_is_right(answer: Callable[[int], Tensor]) -> str | None:
+    turned_over = torch.equal(_as_bool(answer(5)), ~_future())
+    return (
+        "your mask marks the past and the token itself, and not the future" if turned_over else None
+    )
 
 
 @future_mask.hint("May a token look at itself? Where in the matrix does it do so?")
@@ -171,10 +192,11 @@ def _build(
     d_out: int = D_OUT,
     dropout: float = 0.0,
     bias: bool = False,
+    context: int = CONTEXT,
 ) -> nn.Module:
     """A model of the learner's class with the same weights at each call."""
     seed(5)
-    model = answer(d_in, d_out, CONTEXT, dropout, bias)
+    model = answer(d_in, d_out, context, dropout, bias)
     with torch.no_grad():
         for layer in (model.W_query, model.W_key, model.W_value):
             layer.weight.copy_(torch.randn(layer.weight.shape) / 2)  # no weight vanishes
@@ -274,10 +296,11 @@ def result_is_a_tensor(answer: type[nn.Module]) -> str | None:
     "One context vector for each token of each text, as wide as which projection's output?"
 )
 def shape_is_right(answer: type[nn.Module]) -> str | None:
-    shape = tuple(_run(answer, CONTEXT).shape)
-    if shape == (BATCH, CONTEXT, D_OUT):
-        return None
-    return f"{BATCH} x {CONTEXT} x {D_IN} goes in with d_out={D_OUT}, {by(shape)} comes out"
+    for d_out in (D_OUT, _REVEAL_OUT):
+        shape = tuple(_build(answer, d_out=d_out)(_texts(CONTEXT)).shape)
+        if shape != (BATCH, CONTEXT, d_out):
+            return f"{BATCH} x {CONTEXT} x {D_IN} goes in with d_out={d_out}, {by(shape)} comes out"
+    return None
 
 
 @causal_attention.hint("Try four tokens: how large are the scores, how large is the stored mask?")
@@ -290,6 +313,16 @@ def shorter_input_runs(answer: type[nn.Module]) -> str | None:
             return f"with {tokens} tokens (context_length={CONTEXT}) it stops: {describe(error)}"
         if shape != (BATCH, tokens, D_OUT):
             return f"with {tokens} tokens (context_length={CONTEXT}), {by(shape)} comes out"
+    return None
+
+
+@causal_attention.hint("Where does your code read context_length, and where a number of its own?")
+def longer_context_runs(answer: type[nn.Module]) -> str | None:
+    context = CONTEXT + 3
+    try:
+        _build(answer, context=context)(_texts(context))
+    except Exception as error:
+        return f"with context_length={context} and {context} tokens it stops: {describe(error)}"
     return None
 
 
@@ -352,6 +385,14 @@ def softmax_runs_over_keys(answer: type[nn.Module]) -> str | None:
     return None
 
 
+@causal_attention.hint("Which score has exp equal to 0: a very large one, or a very small one?")
+def blocked_scores_are_small(answer: type[nn.Module]) -> str | None:
+    finite = _weights(answer).isfinite().all(-1).all(0).tolist()
+    if finite == [False] * (TOKENS - 1) + [True]:
+        return "the last token's output is a number, and all others are nan"
+    return None
+
+
 @causal_attention.hint(
     "What may the first token look at, and what does softmax do with a row of nothing but -inf?"
 )
@@ -393,6 +434,18 @@ def weights_are_shares(answer: type[nn.Module]) -> str | None:
         return f"a token gives another the weight {weights.min():.2f}, below 0"
     largest = weights.sum(-1).max()
     return f"one token hands out {largest:.2f} in all" if largest > 4 else None
+
+
+@causal_attention.hint(
+    "Softmax makes the weights of a token add up to 1: what happens to them, or to the context, "
+    "after that?"
+)
+def all_rows_have_one_sum(answer: type[nn.Module]) -> str | None:
+    rows = _weights(answer).sum(-1)
+    total = rows[0, 0]
+    if abs(total - 1) < 1e-2 or differs(rows, total.expand_as(rows)):
+        return None
+    return f"the weights of each token add up to {total:.2f}, not to 1"
 
 
 @causal_attention.hint("Add up row 0 of the weights: who kept the missing share?")
@@ -478,6 +531,16 @@ def blocked_scores_are_not_shifted(answer: type[nn.Module]) -> str | None:
     return f"token 0 gives the future {factor:.2f} times the weight that it has without a mask"
 
 
+@causal_attention.hint(
+    "Which line of yours changes the scores of the future, and is what it makes kept?"
+)
+def mask_changes_something(answer: type[nn.Module]) -> str | None:
+    logs, scores = _weights(answer).log(), _scores(answer)
+    if not logs.isfinite().all() or _off_line(scores, logs) > 1e-3:
+        return None
+    return "the weights of each token are those without any mask"
+
+
 @causal_attention.hint("Read row 0 of the mask aloud: which is the first key that it blocks?")
 def future_stands_off(answer: type[nn.Module]) -> str | None:
     weights = _weights(answer) * _future()
@@ -487,6 +550,25 @@ def future_stands_off(answer: type[nn.Module]) -> str | None:
             f"token {query} gives the later token {key} the weight {weights[item, query, key]:.2g}"
         )
     return None
+
+
+@causal_attention.hint("Which score has exp equal to 0, however low the other scores are?")
+def low_scores_stay_blocked(answer: type[nn.Module]) -> str | None:
+    """A fill that is low enough for usual scores only."""
+    model, x = _reveal(answer)
+    with torch.no_grad():
+        model.W_key.weight.copy_(-model.W_query.weight)
+        length = model.W_query.weight[:, TOKENS:].sum(1).norm()
+        x[..., TOKENS:] = x[..., TOKENS:] / 5 + (-LOW * _REVEAL_OUT**0.5) ** 0.5 / length
+    weights = model(x)[..., :TOKENS].detach() * _future()
+    if not weights.max() > 1e-6:
+        return None
+    highest = (model.W_query(x) @ model.W_key(x).mT).max() / _REVEAL_OUT**0.5
+    item, query, key = first(weights > 1e-6)
+    return (
+        f"where all scores are {highest:.0f} or lower, token {query} gives the later token {key} "
+        f"the weight {weights[item, query, key]:.2g}"
+    )
 
 
 @causal_attention.hint("Which earlier tokens may the last token still look at?")
@@ -555,7 +637,7 @@ def past_stands_still(answer: type[nn.Module]) -> str | None:
             other[:, cut:] = other[:, cut:] * 3 + 1
             if differs(run(x)[:, :cut], run(other)[:, :cut]):
                 return f"{when}earlier outputs move when only tokens {cut} and later are changed"
-    return None
+    return low_scores_stay_blocked(answer)
 
 
 def _off_line(scores: Tensor, logs: Tensor) -> float:
@@ -673,19 +755,22 @@ def gradients_arrive(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@causal_attention.must("What is different here: a bias, the dtype, or the length?")
+@causal_attention.must("What is different here: a bias, the dtype, or one of the sizes?")
 def numbers_agree(answer: type[nn.Module]) -> str | None:
-    for tokens in (CONTEXT, TOKENS, 1):
+    for tokens, d_out, context in (
+        *((tokens, D_OUT, CONTEXT) for tokens in (CONTEXT, TOKENS, 1)),
+        (CONTEXT + 3, 6, CONTEXT + 3),
+    ):
         for dtype in (torch.float32, torch.float64):
-            model = _build(answer, bias=True).to(dtype)
+            model = _build(answer, d_out=d_out, bias=True, context=context).to(dtype)
             x = _texts(tokens).to(dtype)
             out, expected = model(x), _reference(model, x)
             if out.dtype != dtype:
                 return f"a {dtype} model turns {dtype} input into {out.dtype}"
             if differs(out, expected):
                 return (
-                    f"with biases, {tokens} tokens and {dtype}, an output is off by "
-                    f"{(out - expected).abs().max():.2f}"
+                    f"with biases, {tokens} tokens, d_out={d_out} and {dtype}, an output "
+                    f"{how_far(out, expected)}"
                 )
     return None
 
@@ -698,8 +783,7 @@ def zeros_are_tokens_too(answer: type[nn.Module]) -> str | None:
         zero[1, token] = 0.0
         out, expected = model(zero), _reference(model, zero)
         if differs(out, expected):
-            gap = (out - expected).abs().max()
-            return f"with zeros for token {token} of item 1, an output is off by {gap:.2f}"
+            return f"with zeros for token {token} of item 1, an output {how_far(out, expected)}"
     return None
 
 
@@ -752,8 +836,8 @@ class _Attention(nn.Module):
         return scores.masked_fill(blocked, float("-inf")).softmax(-1) @ values
 
 
-def _one_hole(query: int, key: int) -> Tensor:
-    mask = _future()
+def _one_hole(query: int, key: int, length: int = TOKENS) -> Tensor:
+    mask = _future(length)
     mask[query, key] = False
     return mask
 
@@ -764,6 +848,22 @@ def lent_things_stay(answer: Callable) -> str | None:
     before = x.clone()
     answer(_Attention(_future()), x)
     return None if torch.equal(x, before) else "x is another tensor after your test"
+
+
+@peek_test.hint("A change shows in a comparison only: how often must the model run, and on what?")
+def outputs_are_compared(answer: Callable) -> str | None:
+    return too_few_runs(answer, _Attention(_future()), _texts())
+
+
+@peek_test.must(
+    "What does your test return when it finds something, and what when it finds nothing? Which "
+    "line does that?"
+)
+def true_or_false_is_said(answer: Callable) -> str | None:
+    for mask, what in ((_future(), "a causal model"), (0 * _future() > 0, "a model without mask")):
+        if finding := no_truth_value(answer(_Attention(mask), _texts())):
+            return f"of {what}, your test says {finding}"
+    return None
 
 
 @peek_test.hint("What is 0 times nan? What does a token become when you change it?")
@@ -800,9 +900,13 @@ def late_mask_is_caught(answer: Callable) -> str | None:
 
 @peek_test.must("Which tokens do you change, and which outputs do you compare? All of them?")
 def single_holes_are_caught(answer: Callable) -> str | None:
-    for query, key in combinations(range(TOKENS), 2):
-        if not answer(_Attention(_one_hole(query, key)), _texts()):
-            return f"you miss a model in which only token {query} peeks, at token {key}"
+    for query, key, length in (
+        *((query, key, TOKENS) for query, key in combinations(range(TOKENS), 2)),
+        (CONTEXT - 2, CONTEXT - 1, CONTEXT),
+    ):
+        if not answer(_Attention(_one_hole(query, key, length)), _texts(length)):
+            where = f"token {query} of {length} peeks, at token {key}"
+            return f"you miss a model in which only {where}"
     return None
 
 
@@ -822,12 +926,84 @@ def _off(answer: Callable[[Tensor], Tensor], blocked: Tensor) -> str | None:
     q, k, v = torch.randn(3, BATCH, len(blocked), D_OUT, generator=torch.Generator().manual_seed(9))
     mask = answer(blocked.clone())
     with sdpa_kernel(SDPBackend.MATH):
-        out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        if isinstance(mask, Tensor) and mask.dim() == 4:  # an axis for heads, as in [batch, heads]
+            out = F.scaled_dot_product_attention(q[:, None], k[:, None], v[:, None], mask)[:, 0]
+        else:
+            out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
     expected = _attention(q, k, v, blocked.bool())
     if not differs(out, expected):
         return None
-    off = (out - expected).abs().amax(dim=(0, 2))
-    return f"the output of token {off.argmax()} is off by up to {off.max():.2f}"
+    token = (out - expected).abs().nan_to_num(torch.inf).amax(dim=(0, 2)).argmax()
+    return f"the output of token {token} {how_far(out[:, token], expected[:, token])}"
+
+
+def _lent() -> Iterator[Tensor]:
+    """Masks of future places, by dtype, and one with more places blocked, for three lengths."""
+    for length in (5, 3, 9):
+        future = _future(length)
+        yield from (future, future.float(), future.int())
+        yield future | (torch.arange(length) == 1)
+
+
+@sdpa_mask.hint("One place for each place that you are given: whose size does your mask have?")
+def mask_has_its_size(answer: Callable[[Tensor], Tensor]) -> str | None:
+    for lent in _lent():
+        mask = answer(lent.clone())
+        if isinstance(mask, Tensor) and mask.shape[-2:] != lent.shape:
+            return f"given a mask of {by(tuple(lent.shape))}, you return {by(tuple(mask.shape))}"
+    return None
+
+
+KINDS = "Which two kinds of mask does the function take, and which kind is yours?"
+ADDED = (
+    "A mask of numbers is added to the scores: what is added where nobody may look, and what "
+    "elsewhere?"
+)
+
+
+def _other_kind(answer: Callable[[Tensor], Tensor], *masks: Tensor) -> str | None:
+    for lent in masks:
+        mask = answer(lent.clone())
+        if isinstance(mask, Tensor) and mask.dtype not in (torch.bool, torch.float32):
+            return f"given a mask of {lent.dtype}, you return one of {mask.dtype}"
+    return None
+
+
+def _wrongly_added(answer: Callable[[Tensor], Tensor], *masks: Tensor) -> str | None:
+    for lent in masks:
+        if answer(lent.clone()).is_floating_point() and (off := _off(answer, lent)):
+            return f"given a mask of {lent.dtype}, you return numbers, and {off}"
+    return None
+
+
+@sdpa_mask.hint(KINDS)
+def mask_is_of_a_kind(answer: Callable[[Tensor], Tensor]) -> str | None:
+    return _other_kind(answer, _future())
+
+
+@sdpa_mask.hint("What is 0 times infinity? Which product of yours makes it?")
+def mask_holds_numbers(answer: Callable[[Tensor], Tensor]) -> str | None:
+    blank = answer(_future()).isnan()
+    return f"{int(blank.sum())} of your mask's entries are nan" if blank.any() else None
+
+
+@sdpa_mask.hint(ADDED)
+def numbers_are_added(answer: Callable[[Tensor], Tensor]) -> str | None:
+    return _wrongly_added(answer, _future())
+
+
+@sdpa_mask.hint("Row = the token that asks: who asks in yours, the row or the column?")
+def rows_ask(answer: Callable[[Tensor], Tensor]) -> str | None:
+    if _off(lambda mask: answer(mask).mT, _future()):
+        return None
+    return _off(answer, _future())
+
+
+@sdpa_mask.hint("May a token look at itself? What does your mask say at its place?")
+def tokens_see_themselves(answer: Callable[[Tensor], Tensor]) -> str | None:
+    mask = answer(_future())
+    hidden = torch.equal(mask, torch.ones_like(mask).tril(-1))
+    return "your mask opens the past, and hides each token from itself" if hidden else None
 
 
 @sdpa_mask.hint("The result is compared with is_causal=True: what does True mean to SDPA?")
@@ -835,12 +1011,20 @@ def sdpa_agrees(answer: Callable[[Tensor], Tensor]) -> str | None:
     return _off(answer, _future())
 
 
+@sdpa_mask.hint(KINDS)
+def any_mask_becomes_one_of_a_kind(answer: Callable[[Tensor], Tensor]) -> str | None:
+    return _other_kind(answer, *_lent())
+
+
+@sdpa_mask.hint(ADDED)
+def numbers_are_added_for_any_mask(answer: Callable[[Tensor], Tensor]) -> str | None:
+    return _wrongly_added(answer, *_lent())
+
+
 @sdpa_mask.must("The mask that you are given says what is blocked: where does your code use it?")
 def any_mask_is_inverted(answer: Callable[[Tensor], Tensor]) -> str | None:
-    for length in (5, 3, 9):
-        future = _future(length)
-        without_one = future | (torch.arange(length) == 1)
-        for blocked in (future, future.float(), without_one):
-            if off := _off(answer, blocked):
-                return f"with {int(blocked.sum())} places of {length} x {length} blocked, {off}"
+    for blocked in _lent():
+        if off := _off(answer, blocked):
+            places = f"{int(blocked.sum())} places of {by(tuple(blocked.shape))}"
+            return f"with {places} blocked, {off}"
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import numbers
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from helpers.exercises import Exercise, is_blank
+from helpers.exercises import Exercise, in_words, is_blank, told
 from helpers.shapes import by
 
 STUB = "the dictionary of the stub, filled in"
@@ -18,10 +19,23 @@ TOLERANCE = 1e-4  # right answers in other forms round differently
 
 
 def differs(a: Tensor, b: Tensor, tolerance: float = TOLERANCE) -> bool:
-    """True when two tensors differ in shape or by more than rounding; nan equals nan."""
+    """True when two tensors differ in shape or by more than rounding; nan equals nan.
+
+    Their dtypes may differ.
+    """
+    if a.dtype != b.dtype:
+        a, b = a.double(), b.double()
     return a.shape != b.shape or not torch.allclose(
         a, b, rtol=tolerance, atol=tolerance, equal_nan=True
     )
+
+
+def how_far(found: Tensor, wanted: Tensor) -> str:
+    """How far a tensor is from another one, in words that any gap makes true."""
+    gap = (found - wanted).abs().max()
+    if not gap.isfinite():
+        return "is not a finite number"
+    return f"is off by up to {gap:.2f}" if gap > 0.01 else f"is off by up to {gap:.1g}"
 
 
 def seed(number: int) -> None:
@@ -66,13 +80,41 @@ def no_dictionary(answer: Any) -> str | None:
     """What is wrong with an answer that should be the dictionary of its stub."""
     if isinstance(answer, dict):
         return None
-    return f"the answer is a {type(answer).__name__}, not the dictionary of the stub"
+    return f"the answer is {in_words(answer)}, not the dictionary of the stub"
 
 
-def shape_exercise(name: str, why: str, shapes: dict[str, tuple[tuple[int, ...], str]]) -> Exercise:
+def no_truth_value(found: Any) -> str | None:
+    """What is wrong with a result that should be True or False, or a number equal to either."""
+    with contextlib.suppress(Exception):
+        if not isinstance(found, str) and float(found) in (0.0, 1.0):
+            return None
+    return f"{told(found)}, not True or False"
+
+
+def too_few_runs(test: Callable[..., Any], model: nn.Module, *lent: Tensor) -> str | None:
+    """What to tell of a test of models that runs the lent one less than twice."""
+    runs = []
+    model.register_forward_hook(lambda *_: runs.append(1))
+    test(model, *lent)
+    if len(runs) > 1:
+        return None
+    return (
+        "your test runs the model once" if runs else "your test says so without running the model"
+    )
+
+
+def shape_exercise(
+    name: str,
+    why: str,
+    shapes: dict[str, tuple[tuple[int, ...], str]],
+    axes: str = "",
+    also: dict[str, tuple[int, ...]] | None = None,
+) -> Exercise:
     """An exercise whose answer maps each name to a shape.
 
-    `shapes` maps each name to the right shape and to the question to ask about another.
+    `shapes` maps each name to the right shape and to the question to ask about another. `axes`,
+    if given, is asked instead when a shape has too few axes, or too many. `also` holds shapes that
+    are right as well.
     """
     exercise = Exercise(name, why, STUB, attempt=lambda answer: answer)
 
@@ -84,20 +126,33 @@ def shape_exercise(name: str, why: str, shapes: dict[str, tuple[tuple[int, ...],
             given = answer.get(name)
             if is_blank(given):
                 return f"there is no shape for {name!r} yet"
-            if not isinstance(given, tuple | list):
-                return f"the shape for {name!r} is {given!r}, not a tuple such as (2, 6, 3)"
+            if not isinstance(given, tuple | list) or not all(
+                isinstance(size, numbers.Integral) for size in given
+            ):
+                return f"the shape for {name!r} is {told(given)}, not a tuple such as (2, 6, 3)"
         return None
 
     for name, (shape, question) in shapes.items():
-        _demand_shape(exercise, name, shape, question)
+        if axes:
+            _explain_axes(exercise, name, len(shape), axes)
+        right = {shape, (also or {}).get(name, shape)}
+        _demand_shape(exercise, name, right, question)
     return exercise
 
 
-def _demand_shape(exercise: Exercise, name: str, shape: tuple[int, ...], question: str) -> None:
+def _explain_axes(exercise: Exercise, name: str, wanted: int, question: str) -> None:
+    @exercise.hint(question)
+    def axes_are_there(answer: dict) -> str | None:
+        axes = len(answer[name])
+        return None if axes == wanted else f"{name!r} has {axes} axes in yours"
+
+
+def _demand_shape(exercise: Exercise, name: str, right: set[tuple], question: str) -> None:
     @exercise.must(question)
     def shape_is_right(answer: dict) -> str | None:
         given = tuple(answer[name])
-        return None if given == shape else f"{name!r} does not come out as {by(given)}"
+        fits = given in right and not isinstance(answer[name], set)
+        return None if fits else f"{name!r} does not come out as {by(given)}"
 
 
 def refused_call(run: Callable[..., Any], *args: Any) -> tuple[str, list[Tensor]]:

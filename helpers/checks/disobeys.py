@@ -15,7 +15,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from helpers.checks.common import STUB, TOLERANCE, differs, first, no_dictionary
+from helpers.checks.common import (
+    STUB,
+    TOLERANCE,
+    differs,
+    first,
+    how_far,
+    no_dictionary,
+    no_truth_value,
+)
 from helpers.checks.hand_built import (
     FLIGHT_INPUTS,
     NOTE,
@@ -30,7 +38,7 @@ from helpers.checks.hand_built import (
     layout,
     read_out,
 )
-from helpers.exercises import Exercise, is_blank, once
+from helpers.exercises import Exercise, in_words, is_blank, once, told
 from helpers.puzzle import (
     DISOBEYS,
     FLIGHT,
@@ -67,12 +75,12 @@ same_words = Exercise(
 )
 
 
-@same_words.hint("Two sentences in quotes, separated by a comma: what have you handed in?")
+@same_words.must("Two sentences in quotes, separated by a comma: what have you handed in?")
 def a_pair_of_texts(pair: Any) -> str | None:
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        return "the answer is not a pair"
+        return f"the answer is {in_words(pair)}, not a pair"
     wrong = [text for text in pair if not isinstance(text, str)]
-    return f"{wrong[0]!r} is not a sentence" if wrong else None
+    return f"{told(wrong[0])} is not a sentence" if wrong else None
 
 
 @same_words.must("Which rule of the language does this sentence break?")
@@ -93,6 +101,16 @@ def same_bag(pair: Sequence[str]) -> str | None:
     return None if bags[0] == bags[1] else "the two do not hold the same words"
 
 
+@same_words.hint("The words stay: what else of a sentence can you change?")
+def two_sentences(pair: Sequence[str]) -> str | None:
+    return "both are one and the same sentence" if read(pair[0]) == read(pair[1]) else None
+
+
+@same_words.hint("Which word's own place decides what happens to the word after it?")
+def place_matters(pair: Sequence[str]) -> str | None:
+    return None if DISOBEYS in read(pair[0]) else f"no word of yours is {DISOBEYS!r}"
+
+
 @same_words.must("Which action does `disobeys` touch in the first, and which in the second?")
 def other_answers(pair: Sequence[str]) -> str | None:
     answers = [rule(read(text)) for text in pair]
@@ -111,7 +129,7 @@ def a_pair_of_ones_own(pair: Sequence[str]) -> str | None:
 def _as_matrices(answer: Any, names: Sequence[str]) -> list[Tensor]:
     """The answer's parts as float tensors. Raises `ValueError` with what is wrong."""
     if not isinstance(answer, tuple | list):
-        raise ValueError(f"the answer is a {type(answer).__name__}, not ({', '.join(names)})")
+        raise ValueError(f"the answer is {in_words(answer)}, not ({', '.join(names)})")
     if len(answer) != len(names):
         raise ValueError(f"the answer has {len(answer)} parts, not ({', '.join(names)})")
     parts = []
@@ -168,12 +186,16 @@ def _demand_form(exercise: Exercise, slots: Sequence[str]) -> None:
 
 def _most(row: Tensor) -> str:
     """Whom a row of attention looks at: one word, or several that share."""
-    places = (row > row.max() - 0.05).nonzero().flatten().tolist()
-    if len(places) == len(row):
-        return "spreads its attention evenly"
+    most = row > row.max() - 0.05
+    places, least = most.nonzero().flatten().tolist(), row[most].min()
     if len(places) == 1:
         return f"looks most at word {places[0]}"
-    return f"gives words {' and '.join(map(str, places))} the same share, {row.max():.2f} each"
+    alike = row.max() - least < 0.005
+    shares = f"{row.max():.2f} each" if alike else f"{least:.2f} to {row.max():.2f}"
+    if len(places) == len(row):
+        return "spreads its attention evenly" if alike else f"spreads its attention, {shares}"
+    how = "the same share" if alike else "nearly the same share"
+    return f"gives words {' and '.join(map(str, places))} {how}, {shares}"
 
 
 def _is_off(value: float, bit: float) -> bool:
@@ -263,7 +285,7 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
         row = longest(answer)[4]
         for last in (3, 4):
             earlier = row[: last + 1]
-            if earlier.sum() > SHARP and earlier.max() - earlier.min() < 0.1:
+            if earlier.sum() > 0.95 and earlier.max() - earlier.min() < 0.005:
                 share = f"{row[3]:.2f} each"
                 return f"row 4 of the pattern gives words 0 to {last} the same share, {share}"
         return None
@@ -338,49 +360,6 @@ previous_word_head = Exercise(
     attempt=lambda answer: answer,
 )
 _previous_word(previous_word_head, 6, _longest_first, leak=1 - SHARP)
-
-# --------------------------------------------------------------------------------------
-# first-row
-# --------------------------------------------------------------------------------------
-first_row = Exercise(
-    "first-row",
-    "A head with nothing to look for still hands out its whole unit, evenly.",
-    STUB,
-    attempt=lambda answer: answer,
-)
-
-
-LENGTHS = {"four words": 4, "six words": 6}
-
-
-@first_row.hint("One number for each length: how many words share word 0's attention?")
-def two_numbers(answer: Any) -> str | None:
-    if finding := no_dictionary(answer):
-        return finding
-    for length in LENGTHS:
-        if is_blank(answer.get(length)):
-            return f"there is no weight for {length} yet"
-        if _number(answer[length]) is None:
-            return f"{answer[length]!r} is no number"
-    return None
-
-
-@first_row.must("A query of zeros: which word scores higher than another?")
-def evenly(answer: dict) -> str | None:
-    for length, words in LENGTHS.items():
-        given = _number(answer[length])
-        if not abs(given - 1 / words) <= 0.006:
-            return f"{words} shares of {given:g} would add up to {words * given:.2f}"
-    return None
-
-
-def _number(value: Any) -> float | None:
-    """The value as a number, or `None` when it is none."""
-    try:
-        return float(value)
-    except Exception:
-        return None
-
 
 # --------------------------------------------------------------------------------------
 # layer
@@ -478,11 +457,16 @@ def _same_as(**step: Any) -> Callable[[Callable], str | None]:
         X, (head, _) = _stream(), _heads()
         found = _layer(answer, X, [head]) - X
         if differs(found, _found(X, head)) and not differs(found, _found(X, head, **step)):
-            off = (found - _found(X, head)).abs().max()
-            return f"with one head, what is added is off by up to {off:.2f}"
+            return f"with one head, what is added {how_far(found, _found(X, head))}"
         return None
 
     return probe
+
+
+@layer.hint("What does a head find, and where does your code add it?")
+def something_is_added(answer: Callable) -> str | None:
+    same = not differs(_layer(answer, _stream(), _heads()), _stream())
+    return "with two heads, X comes out as it went in" if same else None
 
 
 layer.hint("Each asking word spends one unit of attention: sum one row and one column.")(
@@ -501,9 +485,9 @@ def one_head_is_added(answer: Callable) -> str | None:
     sparse = torch.cat([_stream(), 0 * _stream()[:1]])  # [6, d_model]
     for X, where in ((_stream(), ""), (sparse, " and six words, one of them zeros")):
         for head in _heads():
-            off = (_layer(answer, X, [head]) - add(X, head)).abs().max()
-            if not off <= TOLERANCE:
-                return f"with one head{where}, the result is off by up to {off:.2f}"
+            out, wanted = _layer(answer, X, [head]), add(X, head)
+            if differs(out, wanted):
+                return f"with one head{where}, the result {how_far(out, wanted)}"
     return None
 
 
@@ -511,10 +495,9 @@ def one_head_is_added(answer: Callable) -> str | None:
 def all_heads_are_added(answer: Callable) -> str | None:
     X, heads = _stream(), _heads()
     for some in (heads, heads[::-1], [*heads, *heads, heads[0]]):
-        out = _layer(answer, X, some)
-        off = (out - add(X, *some)).abs().max()
-        if not off <= TOLERANCE:
-            return f"one head is right; with {len(some)} heads the result is off by up to {off:.2f}"
+        out, wanted = _layer(answer, X, some), add(X, *some)
+        if differs(out, wanted):
+            return f"one head is right; with {len(some)} heads the result {how_far(out, wanted)}"
     return None
 
 
@@ -611,20 +594,37 @@ def flight_slots_only(answer: Any) -> str | None:
 @flight_head.hint(
     "Column k of Wv takes a bit, row k of Wo says where it lands: which bit lands where?"
 )
-def bits_are_not_exchanged(answer: Any) -> str | None:
-    found, bits = _two_bits(answer)
-    if not differs(found, bits.flip(1), CLOSE) and differs(found, bits, CLOSE):
-        return "the swap bit lands in is_attr_fly_disobeyed, and the note in is_swap_attr_fly"
+def bits_land_in_their_slots(answer: Any) -> str | None:
+    gains = _gains(answer)
+    for bit, other in ((0, 1), (1, 0)):
+        if gains is not None and abs(gains[bit][other]) > CLOSE:
+            slot = SLOTS[(SWAP, DISOBEYED)[other]]
+            return f"the {BITS[bit]} arrives in {slot}, {gains[bit][other]:.2f} times as large"
     return None
 
 
 @flight_head.hint("Of the right bit, how much must arrive? Which of Wv and Wo changes its size?")
 def bits_arrive_in_full(answer: Any) -> str | None:
-    found, bits = _two_bits(answer)
-    size = float((found * bits).sum() / (bits * bits).sum())
-    if differs(found, size * bits, CLOSE) or not _is_off(size, 1.0):
+    gains = _gains(answer)
+    if gains is None:
         return None
-    return f"both bits arrive {size:.2f} times as large as they are at the flight word"
+    sizes = gains[0][0], gains[1][1]
+    nothing = all(abs(size) < CLOSE for size in sizes)
+    for name, size in zip(BITS, sizes, strict=True):
+        if _is_off(size, 1.0) and (nothing or abs(size) > CLOSE):
+            return f"the {name} arrives {size:.2f} times as large as it is at the flight word"
+    return None
+
+
+BITS = "swap bit", "note"
+
+
+def _gains(answer: Any) -> list[list[float]] | None:
+    """How much of the swap bit and of the note (rows) arrives in flight's two slots (columns), or
+    None when other slots have a part in what arrives."""
+    found, bits = _two_bits(answer)
+    gains = torch.linalg.lstsq(bits, found).solution  # [2, 2]
+    return None if differs(bits @ gains, found, CLOSE) else gains.tolist()
 
 
 @flight_head.must(
@@ -786,54 +786,6 @@ def _first_wrong(
 
 
 # --------------------------------------------------------------------------------------
-# rounding
-# --------------------------------------------------------------------------------------
-rounding = Exercise(
-    "rounding",
-    "Softmax comes near and never arrives, so an answer is read at its nearest bit.",
-    "a function of (Y) that returns a plain tensor of bits",
-    attempt=lambda answer: answer(torch.tensor([[0.9, 0.1]])),
-)
-
-
-@rounding.must("Y has one row for each sentence and two columns: what do you return for it?")
-def same_shape(answer: Callable) -> str | None:
-    Y = torch.tensor([[0.9, 0.1], [0.2, 0.7], [1.0, 0.0]])
-    bits = answer(Y)
-    if not isinstance(bits, Tensor):
-        return f"to_bits returns a {type(bits).__name__}, not a tensor"
-    return None if bits.shape == Y.shape else f"3 x 2 goes in, {by(tuple(bits.shape))} comes out"
-
-
-@rounding.must("Someone may still need what you were given: which line writes into it?")
-def numbers_stay(answer: Callable) -> str | None:
-    Y, kept = torch.tensor([[0.9, 0.1]]), torch.tensor([[0.9, 0.1]])
-    answer(Y)
-    return "to_bits changes the Y that it is given" if differs(Y, kept) else None
-
-
-@rounding.hint("Softmax never reaches exactly 1: what does int(0.98) give?")
-def large_ones_become_1(answer: Callable) -> str | None:
-    return _wrong_bit(answer, [[0.98, 0.97], [0.99, 1.0]])
-
-
-@rounding.must("To which of 0 and 1 is it nearer? Each number is a bit of its own.")
-def nearest_bit(answer: Callable) -> str | None:
-    return _wrong_bit(
-        answer, [[0.98, 0.02], [0.67, 0.33], [0.02, 0.31], [0.54, 0.46], [-0.02, 1.02], [0.0, 1.0]]
-    )
-
-
-def _wrong_bit(answer: Callable, rows: list[list[float]]) -> str | None:
-    Y = torch.tensor(rows)
-    bits = answer(Y.clone())
-    for value, bit in zip(Y.flatten().tolist(), bits.flatten().tolist(), strict=True):
-        if float(bit) != round(value):
-            return f"{value:.2f} becomes {float(bit):g}"
-    return None
-
-
-# --------------------------------------------------------------------------------------
 # six-bits
 # --------------------------------------------------------------------------------------
 six_bits = Exercise(
@@ -845,14 +797,21 @@ six_bits = Exercise(
 _SIX = "Flying superhero disobeys swap-speech keep-flight he-is?"
 
 
-@six_bits.hint("Three bits for each ability: which is missing?")
+@six_bits.must(
+    "Three bits for each ability, each 0 or 1, and an object: which is missing, or something else?"
+)
 def all_bits_are_there(answer: Any) -> str | None:
     if finding := no_dictionary(answer):
         return finding
     for ability in ("flight", "speech"):
         bits = _listed(answer.get(ability))
-        if len(bits) != 3 or any(map(is_blank, bits)):
+        if is_blank(answer.get(ability)):
             return f"there are no three bits for {ability!r} yet"
+        if len(bits) != 3:
+            return f"{told(answer[ability])} for {ability!r} is not three bits"
+        for bit in bits:
+            if no_truth_value(bit):
+                return f"{told(bit)} for {ability!r} is not a bit"
     return "there is no answer yet" if is_blank(answer.get("answer")) else None
 
 
@@ -881,7 +840,8 @@ for _ability in ("flight", "speech"):
 def answer_fits(answer: dict) -> str | None:
     given = " ".join(str(answer["answer"]).split()).capitalize()
     if given not in OBJECTS:
-        return f"there is no object called {answer['answer']!r}"
+        known = ", ".join(OBJECTS)
+        return f"there is no object called {told(answer['answer'])}; there are {known}"
     return None if given == rule(read(_SIX)) else f"these bits do not make a {given}"
 
 
@@ -942,6 +902,14 @@ def _place(given: Any, names: Sequence[str]) -> int | None:
     if isinstance(given, bool) or number not in range(len(names)):
         return None
     return int(number)
+
+
+def _number(value: Any) -> float | None:
+    """The value as a number, or `None` when it is none."""
+    try:
+        return float(value)
+    except Exception:
+        return None
 
 
 @patch.must("Whom does layer 2 ask for flight, and which of that word's slots does it carry home?")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -19,19 +19,25 @@ from helpers.checks.common import (
     TOLERANCE,
     differs,
     first,
+    how_far,
     no_module_class,
+    no_truth_value,
     other_parameter,
     seed,
     shape_exercise,
+    too_few_runs,
     with_known_weights,
 )
 from helpers.checks.devices import left_behind
-from helpers.exercises import Exercise, describe, in_words, stops
-from helpers.shapes import by
+from helpers.exercises import Exercise, describe, in_words, stops, told
+from helpers.shapes import by, rounded
 
 BATCH, LENGTH, VOCAB, MAX_LENGTH, D_MODEL, PAD = 3, 5, 11, 7, 8, 0
 LAYERS = "token_embed", "position_embed", "noise_embed"
 TERMS = "token", "position", "noise"
+NOT_FINITE = "Which step makes a number that is no number: a division, a log, an inf?"
+DTYPES = "Which dtype have the tables' weights, and which has t when it meets them?"
+SUM = "Three vectors meet at each place: are they added, and nothing else?"
 
 # --------------------------------------------------------------------------------------
 # three-shapes
@@ -44,7 +50,10 @@ SHAPES = {
 }
 
 three_shapes = shape_exercise(
-    "three-shapes", "Broadcasting adds what is shared without copying it.", SHAPES
+    "three-shapes",
+    "Broadcasting adds what is shared without copying it.",
+    SHAPES,
+    also={"position": (1, 5, 7)},  # the sum is the same
 )
 
 # --------------------------------------------------------------------------------------
@@ -74,7 +83,23 @@ def terms_are_three(answer: Callable) -> str | None:
     found = answer(_Layers(), _ids(), _levels())
     if isinstance(found, tuple | list) and len(found) == 3:
         return None
-    return f"you return a {type(found).__name__}, not three tensors"
+    return f"you return {in_words(found)}, not three tensors"
+
+
+@three_terms.hint("Someone may still need what you were given: which line writes into it?")
+def given_tensors_stay(answer: Callable) -> str | None:
+    return _changed(lambda ids, levels: answer(_Layers(), ids, levels))
+
+
+def _changed(run: Callable[[Tensor, Tensor], Any]) -> str | None:
+    """Which of x_t and t is another tensor after a run, even if it stops there."""
+    ids, levels = _ids(4, 4), _levels(4)
+    with contextlib.suppress(Exception):
+        run(ids, levels)
+    for name, given, kept in (("x_t", ids, _ids(4, 4)), ("t", levels, _levels(4))):
+        if differs(given, kept):
+            return f"the {name} that you are given is another tensor afterwards"
+    return None
 
 
 def _terms(layers: _Layers, ids: Tensor, levels: Tensor) -> list[Tensor]:
@@ -88,7 +113,8 @@ def _unfit(term: Tensor, ids: Tensor, name: str) -> str | None:
     try:
         term.expand(*ids.shape, D_MODEL)
     except RuntimeError:
-        return f"the {name} term has shape {by(tuple(term.shape))}, which does not fit the sum"
+        shape, (batch, length) = by(tuple(term.shape)), ids.shape
+        return f"for {batch} texts of {length} places, the {name} term is {shape}: it does not fit"
     return None
 
 
@@ -129,7 +155,19 @@ _term("position", "Which rows does the position table give to places 0, 1, 2, â€
 
 @three_terms.hint("One vector for each text: where must the axis of size 1 stand?")
 def noise_fits(answer: Callable) -> str | None:
-    return _unfit(answer(_Layers(), _ids(), _levels())[2], _ids(), "noise")
+    for ids in (_ids(), _ids(4, 2)):
+        if unfit := _unfit(answer(_Layers(), ids, _levels(len(ids)))[2], ids, "noise"):
+            return unfit
+    return None
+
+
+@three_terms.hint("What are 0.25 and 0.75 after .long()?")
+def levels_are_no_whole_numbers(answer: Callable) -> str | None:
+    layers, ids = _Layers(), _ids()
+    found = answer(layers, ids, _levels())[2]
+    without = layers.noise_embed.bias.expand(*ids.shape, D_MODEL)
+    same = not differs(found.expand_as(without), without)
+    return "each text's noise term is the one that belongs to t = 0" if same else None
 
 
 _term("noise", "Which layer makes a text's noise vector, and from which text's level?")
@@ -146,8 +184,8 @@ denoiser_inputs = Exercise(
 )
 
 
-def _build(answer: type[nn.Module], without: str | None = None) -> nn.Module:
-    """A model of the learner's class with known weights; one table may be set to zero."""
+def _build(answer: type[nn.Module], *without: str | None) -> nn.Module:
+    """A model of the learner's class with known weights; some tables may be set to zero."""
     seed(5)
     model = answer(VOCAB, MAX_LENGTH, D_MODEL, PAD)
     draw = torch.Generator().manual_seed(11)
@@ -155,7 +193,7 @@ def _build(answer: type[nn.Module], without: str | None = None) -> nn.Module:
         for name in LAYERS:
             for weight in getattr(model, name).parameters():
                 weight.copy_(torch.randn(weight.shape, generator=draw))
-                weight.mul_(name != without)
+                weight.mul_(name not in without)
         model.token_embed.weight[PAD] = 0.0
     return model
 
@@ -175,11 +213,23 @@ def _levels(batch: int = BATCH) -> Tensor:
     return levels
 
 
-def _part(answer: type[nn.Module], name: str, ids: Tensor, levels: Tensor) -> Tensor:
-    """What one table adds to the output: with it minus without it, `[batch, length, 8]`."""
+def _part(
+    answer: type[nn.Module], name: str, ids: Tensor, levels: Tensor, off: str | None = None
+) -> Tensor:
+    """What one table adds to the output: with it minus without it, `[batch, length, 8]`.
+
+    The table `off` is zero in both.
+    """
     with torch.no_grad():
-        whole = _build(answer)(ids.clone(), levels.clone())
-        return whole - _build(answer, without=name)(ids.clone(), levels.clone())
+        whole = _build(answer, off)(ids.clone(), levels.clone())
+        return whole - _build(answer, off, name)(ids.clone(), levels.clone())
+
+
+def _is_off(answer: type[nn.Module], found: Tensor, wanted: Tensor) -> Tensor:
+    """The places where a part of the output is off by more than its rounding, `[batch, length]`."""
+    largest = _build(answer)(_ids(), _levels()).abs().max().item()
+    room = TOLERANCE * max(1.0, largest / 10)
+    return ~((found - wanted).abs().amax(-1) <= room)
 
 
 def _handed_to(answer: type[nn.Module], layer: str) -> Tensor | None:
@@ -225,11 +275,7 @@ def result_is_a_tensor(answer: type[nn.Module]) -> str | None:
 
 @denoiser_inputs.hint("Does forward work on what it is given, or on something of its own?")
 def nothing_is_changed(answer: type[nn.Module]) -> str | None:
-    ids, levels = _ids(), _levels()
-    with contextlib.suppress(Exception):
-        _build(answer)(ids, levels)
-    same = torch.equal(ids, _ids()) and torch.equal(levels, _levels())
-    return None if same else "forward changes the tensors that it is given"
+    return _changed(_build(answer))
 
 
 @denoiser_inputs.hint(
@@ -260,8 +306,8 @@ def noise_gets_a_column(answer: type[nn.Module]) -> str | None:
 )
 def noise_is_spread_over_positions(answer: type[nn.Module]) -> str | None:
     ids, levels = _ids(LENGTH, LENGTH).clamp(min=1), _levels(LENGTH)
-    if not _runs(answer, ids, levels):
-        return None
+    if not _runs(answer, ids, levels) or _runs(answer, _ids(), _levels()):
+        return None  # on the wrong axis, it runs where batch and length are equal only
     noise = _part(answer, "noise_embed", ids, levels)
     by_place = _build(answer).noise_embed(levels[:, None]).detach().expand(LENGTH, -1, -1)
     if differs(noise, by_place):
@@ -304,7 +350,20 @@ def shape_is_right(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@denoiser_inputs.hint("Which step makes a number that is no number: a division, a log, an inf?")
+@denoiser_inputs.hint("What in forward is drawn anew at each call, and should it be?")
+def calls_repeat(answer: type[nn.Module]) -> str | None:
+    model = _build(answer)
+    same = not differs(model(_ids(), _levels()), model(_ids(), _levels()))
+    return None if same else "two calls with one input differ"
+
+
+@denoiser_inputs.hint(DTYPES)
+def dtype_is_kept(answer: type[nn.Module]) -> str | None:
+    dtype = _build(answer)(_ids(), _levels()).dtype
+    return None if dtype == torch.float32 else f"float32 tables and a float32 t give {dtype}"
+
+
+@denoiser_inputs.hint(NOT_FINITE)
 def numbers_are_finite(answer: type[nn.Module]) -> str | None:
     finite = _build(answer)(_ids(), _levels()).isfinite()
     return None if finite.all() else f"{(~finite).sum()} numbers of the output are not finite"
@@ -313,6 +372,46 @@ def numbers_are_finite(answer: type[nn.Module]) -> str | None:
 @denoiser_inputs.must("What is learned here beside the three layers, and should it be?")
 def only_three_layers_are_learned(answer: type[nn.Module]) -> str | None:
     return other_parameter(_build(answer), LAYERS, _ids(), _levels())
+
+
+@denoiser_inputs.hint("Three layers make the three vectors: which of them has no part in your sum?")
+def noise_is_there(answer: type[nn.Module]) -> str | None:
+    noise = _part(answer, "noise_embed", _ids(), _levels())
+    return None if noise.abs().max() > TOLERANCE else "the noise layer reaches no output"
+
+
+@denoiser_inputs.hint(SUM)
+def vectors_are_added(answer: type[nn.Module]) -> str | None:
+    """Each vector is in the output as often as another one, and whatever the other two are."""
+    for name, shown in zip(LAYERS, TERMS, strict=True):
+        part = _part(answer, name, _ids(), _levels())
+        for other, by_name in zip(LAYERS, TERMS, strict=True):
+            if other == name:
+                continue
+            alone = _part(answer, name, _ids(), _levels(), off=other)
+            bad = _is_off(answer, part, alone)
+            if bad.any():
+                item, place = first(bad)
+                return (
+                    f"at place {place} of text {item}, what the {shown} vector adds to the output "
+                    f"depends on the {by_name} vector"
+                )
+    return None
+
+
+@denoiser_inputs.hint(SUM)
+def vectors_have_their_size(answer: type[nn.Module]) -> str | None:
+    for name, shown in zip(LAYERS, TERMS, strict=True):
+        part = _part(answer, name, _ids(), _levels())
+        term = _terms(_build(answer), _ids(), _levels())[LAYERS.index(name)].detach()
+        size = (part * term).sum() / (term * term).sum()
+        if (
+            abs(size - 1) > 0.01
+            and size.abs() > 0.01
+            and not _is_off(answer, part, size * term).any()
+        ):
+            return f"every {shown} vector is in the output {size:.2f} times"
+    return None
 
 
 @denoiser_inputs.hint("Feed the same token everywhere: do two places still look different?")
@@ -341,7 +440,7 @@ def positions_start_at_zero(answer: type[nn.Module]) -> str | None:
 def positions_are_places(answer: type[nn.Module]) -> str | None:
     position = _part(answer, "position_embed", _ids(), _levels())
     table = _build(answer).position_embed.weight.detach()
-    bad = (position - table[:LENGTH]).abs().amax(-1) > TOLERANCE
+    bad = _is_off(answer, position, table[:LENGTH])
     if not bad.any():
         return None
     item, place = first(bad)
@@ -361,7 +460,7 @@ def noise_levels_differ(answer: type[nn.Module]) -> str | None:
 def noise_is_the_texts_own(answer: type[nn.Module]) -> str | None:
     noise = _part(answer, "noise_embed", _ids(), _levels())
     expected = _build(answer).noise_embed(_levels()[:, None]).detach()[:, None]
-    bad = (noise - expected).abs().amax(-1) > TOLERANCE
+    bad = _is_off(answer, noise, expected)
     if not bad.any():
         return None
     item, place = first(bad)
@@ -371,7 +470,7 @@ def noise_is_the_texts_own(answer: type[nn.Module]) -> str | None:
 @denoiser_inputs.hint("Which table says what stands at a place, and which IDs does it look up?")
 def tokens_are_looked_up(answer: type[nn.Module]) -> str | None:
     token = _part(answer, "token_embed", _ids(), _levels())
-    bad = (token - _build(answer).token_embed(_ids())).abs().amax(-1) > TOLERANCE
+    bad = _is_off(answer, token, _build(answer).token_embed(_ids()))
     if not bad.any():
         return None
     item, place = first(bad)
@@ -396,19 +495,19 @@ def longer_is_refused(answer: type[nn.Module]) -> str | None:
     return f"length {MAX_LENGTH + 1} passes silently, though max_length is {MAX_LENGTH}"
 
 
-@denoiser_inputs.must("Three vectors meet at each place: are they added, and nothing else?")
+@denoiser_inputs.must(SUM)
 def it_is_the_sum(answer: type[nn.Module]) -> str | None:
     for ids in (_ids(), _ids(MAX_LENGTH), _ids(4, 1), _ids(LENGTH, LENGTH)):
         levels = _levels(len(ids)) if len(ids) < LENGTH else torch.linspace(0, 1, LENGTH)
         for model in (_build(answer), _build(answer).eval()):
             out, expected = model(ids, levels), _reference(model, ids, levels)
-            bad = (out - expected).abs().amax(-1) > TOLERANCE
+            bad = ~((out - expected).abs().amax(-1) <= TOLERANCE)
             if not bad.any():
                 continue
             item, place = first(bad)
             what = "at [PAD]" if ids[item, place] == PAD else f"at place {place}"
-            gap = (out - expected)[item, place].abs().max()
-            return f"{what} of text {item}, a number is off by {gap:.2f}"
+            gap = how_far(out[item, place], expected[item, place])
+            return f"{what} of text {item}, a number {gap}"
     return None
 
 
@@ -447,7 +546,7 @@ def calls_are_independent(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@denoiser_inputs.must("Which dtype have the tables' weights, and which has t when it meets them?")
+@denoiser_inputs.must(DTYPES)
 def dtypes_meet(answer: type[nn.Module]) -> str | None:
     for dtype, levels in ((torch.float64, _levels()), (torch.float32, _levels().double())):
         model = _build(answer).to(dtype)
@@ -479,9 +578,31 @@ count_parameters = Exercise(
 )
 
 
+@count_parameters.hint("One number is asked for: how do the parts that you have become one?")
+def count_is_a_number(answer: Callable[[int, int, int], int]) -> str | None:
+    given = answer(*COUNTED[0])
+    with contextlib.suppress(Exception):
+        if not isinstance(given, str | bool) and math.isfinite(given):
+            return None
+    return f"you return {told(given)}, not one number"
+
+
+@count_parameters.hint("Which number in your formula must come from the arguments instead?")
+def sizes_come_from_the_arguments(answer: Callable[[int, int, int], int]) -> str | None:
+    """Right for the lesson's own sizes only."""
+    return _miscounted(answer, COUNTED) if not _miscounted(answer, COUNTED[:1]) else None
+
+
 @count_parameters.must("Which tables are there, how many rows and columns, and who has a bias?")
 def counts_agree(answer: Callable[[int, int, int], int]) -> str | None:
-    for sizes in ((8, 6, 16), (11, 7, 4), (1, 1, 1), (100, 20, 3)):
+    return _miscounted(answer, COUNTED)
+
+
+COUNTED = (8, 6, 16), (11, 7, 4), (1, 1, 1), (100, 20, 3)
+
+
+def _miscounted(answer: Callable[[int, int, int], int], some: Sequence) -> str | None:
+    for sizes in some:
         vocab_size, max_length, d_model = sizes
         wanted = (vocab_size + max_length + 2) * d_model
         given = answer(*sizes)
@@ -505,9 +626,9 @@ noise_axis = Exercise(
 
 
 class _NoiseModel(nn.Module):
-    """The sum with the noise on a chosen axis, "text" or "position".
+    """The sum with the noise on a chosen axis, "text" or "position", or the "mean" for all texts.
 
-    With a `leak` of two texts, one place of the first has the noise of the second.
+    With a `leak` of two texts, one place of the first has the noise of the second, if both travel.
     """
 
     def __init__(self, axis: str = "text", leak: tuple[int, int] | None = None) -> None:
@@ -521,8 +642,10 @@ class _NoiseModel(nn.Module):
         noise, tokens = self.noise_embed(t[:, None]), self.token_embed(x_t)
         if self.axis == "position":
             return tokens + noise
+        if self.axis == "mean":
+            noise = noise.mean(0, keepdim=True).expand_as(noise)
         own = noise[:, None].repeat(1, x_t.shape[1], 1)
-        if self.leak:
+        if self.leak and max(self.leak) < min(x_t.shape):
             to, source = self.leak
             own[to, source] = noise[source]
         return tokens + own
@@ -530,10 +653,23 @@ class _NoiseModel(nn.Module):
 
 @noise_axis.must("Is x_t or t another tensor after your test?")
 def lent_tensors_stay(answer: Callable) -> str | None:
-    ids, levels = _ids(4, 4), _levels(4)
-    answer(_NoiseModel(), ids, levels)
-    same = torch.equal(ids, _ids(4, 4)) and torch.equal(levels, _levels(4))
-    return None if same else "your test changes the tensors that it is lent"
+    return _changed(lambda ids, levels: answer(_NoiseModel(), ids, levels))
+
+
+@noise_axis.hint("A change shows in a comparison only: how often must the model run, and on what?")
+def outputs_are_compared(answer: Callable) -> str | None:
+    return too_few_runs(answer, _NoiseModel(), _ids(4, 4), _levels(4))
+
+
+@noise_axis.must(
+    "What does your test return when it finds something, and what when it finds nothing? Which "
+    "line does that?"
+)
+def true_or_false_is_said(answer: Callable) -> str | None:
+    for axis, what in (("text", "each text has its own level"), ("position", "levels are mixed")):
+        if finding := no_truth_value(answer(_NoiseModel(axis), _ids(4, 4), _levels(4))):
+            return f"where {what}, your test returns {finding}"
+    return None
 
 
 @noise_axis.must("If only t[1] changes, which texts may move, and which must stand still?")
@@ -549,6 +685,13 @@ def wrong_axis_is_caught(answer: Callable) -> str | None:
     if answer(_NoiseModel("position"), _ids(4, 4), _levels(4)):
         return None
     return "you miss a model whose place j gets the noise of text j"
+
+
+@noise_axis.must("Which levels stay as they are in your comparison, and which one changes?")
+def mean_level_is_caught(answer: Callable) -> str | None:
+    if answer(_NoiseModel("mean"), _ids(4, 4), _levels(4)):
+        return None
+    return "you miss a model that gives all texts the mean of their noise vectors"
 
 
 @noise_axis.must("Which levels do you change, and which places do you compare? All of them?")
@@ -578,16 +721,71 @@ def two_vectors(answer: Callable) -> str | None:
     return None if two else f"you return {in_words(found)}, not two vectors"
 
 
+@midpoint.hint("Two vectors like low and high are asked for: what happens to their shape in yours?")
+def shape_stays(answer: Callable) -> str | None:
+    for level, vector in zip((0.5, 1.0), _on(answer, *_two_lines()[0]), strict=True):
+        if vector.shape != (D_MODEL,):
+            return f"your g({level}) has shape {tuple(vector.shape)}, low has shape ({D_MODEL},)"
+    return None
+
+
+@midpoint.hint(NOT_FINITE)
+def vectors_are_finite(answer: Callable) -> str | None:
+    for level, vector in zip((0.5, 1.0), _on(answer, *_two_lines()[0]), strict=True):
+        if not vector.isfinite().all():
+            return f"{int((~vector.isfinite()).sum())} numbers of your g({level}) are not finite"
+    return None
+
+
+def _off_the_line(found: Any, slope: Tensor, bias: Tensor) -> str | None:
+    """Which of the two levels comes out otherwise than on the line t * slope + bias."""
+    for level, result in zip((0.5, 1.0), found, strict=True):
+        wanted = level * slope + bias
+        if differs(result, wanted):
+            return f"your g({level}) {how_far(result, wanted)}"
+    return None
+
+
+def _two_lines() -> Tensor:
+    """The slopes and biases of two lines, `[2, 2, d_model]`."""
+    return torch.randn(2, 2, D_MODEL, generator=torch.Generator().manual_seed(2))
+
+
+def _on(answer: Callable, slope: Tensor, bias: Tensor) -> Any:
+    return answer(0.25 * slope + bias, 0.75 * slope + bias)
+
+
+@midpoint.hint("Someone may still need what you were given: which line writes into it?")
+def ends_stay(answer: Callable) -> str | None:
+    low, high = torch.zeros(D_MODEL), torch.ones(D_MODEL)
+    answer(low, high)
+    changed = [
+        n for n, v, kept in (("low", low, 0.0), ("high", high, 1.0)) if not (v == kept).all()
+    ]
+    return f"your function changes the {changed[0]} that it is given" if changed else None
+
+
+@midpoint.hint("Which of the numbers in your function come from low and high?")
+def both_ends_are_used(answer: Callable) -> str | None:
+    one, other = (_on(answer, *line) for line in _two_lines())
+    for level, a, b in zip((0.5, 1.0), one, other, strict=True):
+        if torch.equal(a, b):
+            return f"your g({level}) is the same for another low and another high"
+    return None
+
+
+@midpoint.hint("Where low and high are one and the same vector, what is every g in between?")
+def level_lines_stay_level(answer: Callable) -> str | None:
+    slope, bias = _two_lines()[0]
+    if finding := _off_the_line(_on(answer, 0 * slope, bias), 0 * slope, bias):
+        return f"with low and high the same vector, {finding}"
+    return None
+
+
 @midpoint.must("Where on the way from 0.25 to 0.75 does 0.5 lie? And 1.0?")
 def levels_lie_on_the_line(answer: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]) -> str | None:
-    draw = torch.Generator().manual_seed(2)
-    slope, bias = torch.randn(2, D_MODEL, generator=draw)
-    results = answer(0.25 * slope + bias, 0.75 * slope + bias)
-    for level, result in zip((0.5, 1.0), results, strict=True):
-        gap = (result - (level * slope + bias)).abs().max()
-        if not gap <= TOLERANCE:
-            return f"your g({level}) is off by up to {gap:.2f}"
-    return None
+    slope, bias = _two_lines()[0]
+    return _off_the_line(_on(answer, slope, bias), slope, bias)
 
 
 # --------------------------------------------------------------------------------------
@@ -613,24 +811,50 @@ def table_has_its_shape(answer: Callable[[int, int], Tensor]) -> str | None:
 
 @sinusoidal.hint("What are the sine and the cosine of 0? In which columns do they stand?")
 def first_row_is_zero_one(answer: Callable[[int, int], Tensor]) -> str | None:
-    row = answer(5, 8)[0]
-    wanted = torch.tensor([0.0, 1.0] * 4)
-    if not differs(row.float(), wanted):
+    for column, value in enumerate(answer(5, 8)[0].float().tolist()):
+        if not abs(value - column % 2) <= 1e-3:
+            return f"row 0 has {rounded(value, 2)} in column {column}"
+    return None
+
+
+@sinusoidal.hint(
+    "The first pair of columns has speed 1: in which unit is the angle that sin takes?"
+)
+def first_column_has_speed_one(answer: Callable[[int, int], Tensor]) -> str | None:
+    return _first_off(answer(5, 8)[:, :1].float(), 8)
+
+
+@sinusoidal.hint("Sine and cosine of one angle make a pair: which two columns share an angle?")
+def pairs_share_an_angle(answer: Callable[[int, int], Tensor]) -> str | None:
+    sines, cosines = answer(5, 8).reshape(5, 4, 2).float().unbind(-1)  # [length, pairs]
+    odd = ~((sines**2 + cosines**2 - 1).abs() <= 1e-2)
+    if not odd.any():
         return None
-    return f"row 0 begins with {row[0]:.2f}, {row[1]:.2f}, {row[2]:.2f}"
+    place, pair = first(odd)
+    values = (
+        f"{rounded(sines[place, pair].item(), 3)} and {rounded(cosines[place, pair].item(), 3)}"
+    )
+    return (
+        f"position {place} has {values} in columns {2 * pair} and {2 * pair + 1}: no angle has "
+        "this sine and this cosine"
+    )
 
 
 @sinusoidal.must("By which factor does the speed fall from one pair of columns to the next?")
 def speeds_fall(answer: Callable[[int, int], Tensor]) -> str | None:
     for length, d_model in SIZES:
-        table = answer(length, d_model).float()
-        for position in range(length):
-            for column in range(d_model):
-                angle = position / 10000 ** (column // 2 * 2 / d_model)
-                wanted = math.cos(angle) if column % 2 else math.sin(angle)
-                value = table[position, column].item()
-                if not abs(value - wanted) < 1e-3:
-                    return (
-                        f"position {position}, column {column} (d_model {d_model}) is {value:.3f}"
-                    )
+        if finding := _first_off(answer(length, d_model).float(), d_model):
+            return finding
+    return None
+
+
+def _first_off(columns: Tensor, d_model: int) -> str | None:
+    """The first number of a table, or of its first columns, that the formula does not give."""
+    for position, row in enumerate(columns.tolist()):
+        for column, value in enumerate(row):
+            angle = position / 10000 ** (column // 2 * 2 / d_model)
+            wanted = math.cos(angle) if column % 2 else math.sin(angle)
+            if not abs(value - wanted) < 1e-3:
+                where = f"position {position}, column {column} (d_model {d_model})"
+                return f"{where} is {rounded(value, 3)}"
     return None

@@ -10,10 +10,24 @@ in the lesson's cell, where it would answer the question that the picture answer
 of your own. matplotlib (with Pillow, which it needs) is imported when something is drawn.
 """
 
+from helpers.figures.bars import step_bars
+from helpers.figures.blocks import broadcast_blocks
 from helpers.figures.flow import flow_map
 from helpers.figures.heat import heat_map
 from helpers.figures.lines import line_plot
+from helpers.figures.sentence import sentence_map
 from helpers.figures.stream import stream_map
+from helpers.figures.sums import sum_map
 from helpers.figures.words import word_steps
 
-__all__ = ["flow_map", "heat_map", "line_plot", "stream_map", "word_steps"]
+__all__ = [
+    "broadcast_blocks",
+    "flow_map",
+    "heat_map",
+    "line_plot",
+    "sentence_map",
+    "step_bars",
+    "stream_map",
+    "sum_map",
+    "word_steps",
+]

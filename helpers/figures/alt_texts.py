@@ -1,47 +1,86 @@
 """What each picture of the lessons shows, for those who cannot see it. By the picture's name."""
 
 ALT_TEXTS: dict[str, str] = {
-    "inputs-picture": (
-        "Four panels of four rows and sixteen columns. Token: three rows that differ, the row "
-        "of [PAD] is zero throughout. Position: four rows that differ. Noise: four equal rows, "
-        "so the panel shows vertical stripes, paler than the others. Sum: no row is zero, and "
-        "none equals another."
+    "inputs-sum": (
+        "What plus where plus how noisy equals what the model reads: four panels with a row for "
+        "each place. In what, the row of [PAD] is white. How noisy repeats one row at every place, "
+        "so it has upright stripes. No row of the sum is white, and no two are alike."
+    ),
+    "inputs-blocks": (
+        "What: two sheets of four full rows. Where: one full sheet, and a dashed copy behind it "
+        "for the second text. How noisy: one full row for each text, with dashed rows below it "
+        "for the other places. The sum: two full sheets."
     ),
     "inputs-formula": (
         "Two tables of six rows and sixteen columns. The learned one looks like noise. The "
-        "sinusoidal one is regular: row 0 alternates 0 and 1; going down, the left columns "
-        "swing quickly between -1 and 1, and the right ones hardly change."
+        "sinusoidal one is regular: row 0 alternates between two values; going down, the left "
+        "columns change quickly, and the right ones hardly at all."
+    ),
+    "inputs-waves": (
+        "Three waves from place 0 to place 63. Column 0 swings up and down ten times, column 4 "
+        "once, and column 6 rises and has only begun to fall at the end."
     ),
     "inputs-line": (
         "Three straight lines over the noise level from 0 to 1, each with its own slope and "
         "start. None of them bends."
     ),
+    "attention-flow": (
+        "Boxes from left to right. x, a stack of two sheets of shape 2 x 6 x 3, leads to queries, "
+        "keys and values. Queries and keys lead to scores, scores to weights; weights and values "
+        "lead to context. All boxes but x hold a question mark."
+    ),
+    "attention-flow-answered": (
+        "The same boxes, each a stack of two sheets. Queries, keys, values and context are "
+        "2 x 6 x 2, scores and weights 2 x 6 x 6."
+    ),
+    "attention-scaled-row": (
+        "Scores of one query with six keys, and their weights. Not divided, the scores run from "
+        "-7.16 to 12.33, and key 2 gets 1.00, the others 0.00. Divided by 8, key 2 gets 0.48, key "
+        "4 gets 0.22, and every other key something."
+    ),
+    "attention-row-steps": (
+        "Two columns of bars. Mask first: the last three scores become minus infinity, their "
+        "exponentials 0, and the first three shares, 0.23, 0.63 and 0.14, add up to 1.00. Softmax "
+        "first: the last three take most of the shares, and when these are erased, 0.04, 0.11 and "
+        "0.02 are left, 0.17 together."
+    ),
     "attention-before-after": (
-        "Two six by six matrices of attention weights. Without a mask every token spreads its "
-        "attention almost evenly, about 0.16 to 0.18 on each word. With the mask the upper "
-        "right triangle is blocked, the first word keeps 1.00 for itself, and each row shares "
-        "its unit among fewer words, down to about 0.17 each in the last row."
+        "Attention weights of six words, side by side. Without a mask, starts gives 0.49 to "
+        "journey and 0.49 to step. With the mask the upper right triangle is hatched, and starts "
+        "gives 0.97 to journey; Your, which has nobody before it, gives 1.00 to itself."
     ),
     "attention-dropout-figure": (
-        "Causal attention weights after one draw of dropout. About half of the visible weights "
-        "are zero, the others are twice as large as before: the first word gives itself 2.00. "
-        "The blocked upper right triangle is zero as it was."
+        "Causal attention weights after one draw of dropout. Nine of the visible weights are "
+        "crossed out, the others are twice as large as before: the first word gives itself 2.00. "
+        "The blocked upper right triangle is hatched as it was."
     ),
     "attention-gradient": (
-        "A six by six matrix of gradients. Every place in the upper right triangle, where the "
-        "input lies in the output's future, is exactly 0.00. Every place on and below the "
-        "diagonal is larger than zero; the first word moves its own output most, and influence "
-        "thins out as more words share it."
+        "Two six by six matrices of gradients. Our class: the upper right triangle is hatched, "
+        "exactly 0, and everything else is 0.32 or more. Late mask: no place is hatched; the upper "
+        "right triangle holds small numbers, 0.01 or 0.02."
     ),
     "attention-memory": (
-        "Two lines over the number of tokens. The class of this lesson bends upward, from "
-        "almost nothing at 64 tokens to 8,192 KiB at 512. The fused kernel stays near the "
-        "bottom, at 256 KiB for 512 tokens."
+        "Two rising straight lines on logarithmic axes. At each doubling of the tokens the class "
+        "of this lesson takes four times as much, from 128 to 8,192 KiB, and torch's function "
+        "twice as much, from 32 to 256 KiB."
     ),
     "disobeys-stream": (
-        "The stream after the embedding. Each of five words has a 1 in one or two word bits, "
-        "and the ones in the position slots run down a diagonal. All seven scratch slots are "
-        "empty."
+        "The stream after the embedding, a column for each of five words. Each has a 1 in one or "
+        "two word bits, and the ones in the position slots run down a diagonal. The scratch "
+        "slots are all empty."
+    ),
+    "disobeys-plan": (
+        "Two sentences, one above the other, with arrows between their words. In layer 1 he-is? "
+        "looks at Crow and each word at the word before it; in layer 2 he-is? looks at the two "
+        "action words. In the upper sentence the note stands at keep-flight, so the three bits "
+        "of flight sum up to 2, those of speech to 1, and the answer is Human. In the lower one "
+        "it stands at swap-speech, the sums are 1 and 2, and the answer is Crow."
+    ),
+    "disobeys-crows": (
+        "The two sentences with the arrows of the model's own attention. The arrows are those of "
+        "the plan, and five faint ones lead to the first word. It gets a note of 0.20; the notes "
+        "that count are 1, at keep-flight above and at swap-speech below. The object's bit is "
+        "0.99, and the answers are Human and Crow, as planned."
     ),
     "disobeys-attention": (
         "Attention among five words. The last row, he-is?, puts 0.99 on Crow and almost nothing "
@@ -56,23 +95,20 @@ ALT_TEXTS: dict[str, str] = {
         "1.00 lies on the word before, right below the diagonal."
     ),
     "disobeys-layer-one-stream": (
-        "The stream after layer 1. Two scratch slots are new. previous_word_is_disobey is 0.20 "
-        "at Crow, 1.00 at keep-flight and empty elsewhere. object_attribute_fly is 0.99 at he- "
-        "is? and 0.20 at the other words. Words and positions are as before."
-    ),
-    "disobeys-gather": (
-        "Two rows over five words. The flight head puts 1.00 on keep-flight, the speech head "
-        "1.00 on swap-speech; all other weights round to 0.00."
+        "The scratch slots after layer 1. Two of the seven rows are new. In the first, "
+        "previous_word_is_disobey, there is a 1 at keep-flight and 0.20 at Crow. In the second, "
+        "object_attribute_fly, there is 0.99 at he-is? and 0.20 at the other words."
     ),
     "disobeys-layer-two": (
-        "The stream after layer 2. In the column of he-is?, is_attr_fly_disobeyed and "
-        "is_swap_attr_speak are newly 1.00; the swap slot of flight and the disobeyed slot of "
-        "speech stay empty. In the other columns, three of the last four slots hold averages, "
-        "0.24 or 0.20, left over. The slots above are as before."
+        "The scratch slots after layer 2. In the column of he-is?, is_attr_fly_disobeyed and "
+        "is_swap_attr_speak are newly 1; the swap slot of flight and the disobeyed slot of "
+        "speech stay empty. At the other words three of the last four slots hold averages, 0.24 "
+        "or 0.20."
     ),
     "disobeys-parity-plot": (
-        "Two curves over the sum of three bits. Parity zigzags: 0 at 0, 1 at 1, 0 at 2, 1 at 3. "
-        "XOR follows it up to 2 and then falls on, to -1 at 3."
+        "Three lines that bend, and their sum, over the sums 0 to 3. The first rises to 3. The "
+        "second stays at 0 up to 1 and falls to -4, the third stays at 0 up to 2 and rises to 2. "
+        "Their sum zigzags: 0, 1, 0, 1."
     ),
     "disobeys-gains-plot": (
         "Three falling curves of the worst error, for gains from 1 to 24. At a gain of 2 all "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import io
+import re
 import reprlib
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ import torch
 from torch import Tensor
 
 from helpers.figures.alt_texts import ALT_TEXTS
+from helpers.shapes import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +31,7 @@ PIXELS_PER_INCH = 100
 SHARPNESS = 1.5  # stored pixels for each displayed one
 INDEXED_COLORS = 256
 CAPTION_WIDTH = 78  # characters
+TITLE_WIDTH = 13  # characters, over one of four panels beside each other
 INSIDE = {"in_layout": False}  # what lies inside the axes cannot move them; not to ask saves time
 
 # Both maps grow steadily lighter or darker, so that they survive greyscale printing. That of signed
@@ -106,6 +109,16 @@ def frame(ax: Axes, corner: tuple[float, float], width: float, height: float, **
 def hatch(ax: Axes, row: int, column: int) -> None:
     look = {"facecolor": "white", "edgecolor": "#8a8a8a", "hatch": "///", "linewidth": 0}
     frame(ax, (column - 0.5, row - 0.5), 1, 1, **look, **INSIDE)
+
+
+def in_lines(label: str, room: int = 8) -> str:
+    """A label broken at its first hyphen or space, where it is longer than `room` letters."""
+    return re.sub(r"(-)| ", r"\1\n", label, count=1) if len(label) > room else label
+
+
+def short(value: float, decimals: int = 2) -> str:
+    """A rounded number, without decimals where all of them are zero: "1", not "1.00"."""
+    return rounded(value, decimals).removesuffix("." + "0" * decimals)
 
 
 def write(ax: Axes, row: int, column: int, text: str, background: Any, size: float = 11) -> None:

@@ -17,6 +17,7 @@ from helpers.figures.canvas import (
     drawing,
     frame,
     hatch,
+    in_lines,
     plain,
     write,
 )
@@ -84,7 +85,9 @@ def heat_map(
     height = (len(matrices) // across) * (row_height * len(rows) + TITLE_HEIGHT) + AXIS_HEIGHT
     height += 0 if written else LEGEND_HEIGHT
     digits = 11 if across * len(columns) <= MAX_WRITTEN else 9
-    upright = across * len(columns) * (1 + max(map(len, columns))) <= LETTERS_ACROSS
+    columns = [*map(in_lines, columns)]
+    longest = max(len(line) for label in columns for line in label.splitlines())
+    upright = across * len(columns) * (1 + longest) <= LETTERS_ACROSS
     turned = {} if upright else {"rotation": 90} if beside else {"rotation": 35, "ha": "right"}
     with drawing(height, picture, facts, panels=len(matrices), beside=beside) as axes:
         palette, scale = colors(SIGNED if signed else WEIGHTS, low, high)

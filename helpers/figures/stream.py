@@ -8,16 +8,28 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from helpers.figures.canvas import INSIDE, NEW, WEIGHTS, colors, drawing, frame, plain, write
-from helpers.shapes import rounded
+from helpers.figures.canvas import (
+    INSIDE,
+    NEW,
+    WEIGHTS,
+    colors,
+    drawing,
+    frame,
+    in_lines,
+    plain,
+    short,
+    write,
+)
 
-SLOT_ROW = 0.31  # inches: a row of the residual stream
+SLOT_ROW, AROUND = 0.28, 1.35  # inches: a row, and what stands above and below all rows
+GRID = "#dddddd"
 
 
 def stream_map(
     stream: Tensor,
     *,
     picture: str,
+    title: str,
     words: Sequence[str],
     slots: Sequence[str],
     groups: Mapping[str, int],
@@ -27,10 +39,10 @@ def stream_map(
 ) -> None:
     """Display a residual stream `[words, slots]`: a row for each slot, a column for each word.
 
-    `groups` maps a name to a number of neighboring slots, from the top; lines part the groups.
-    Cells where `new` (same shape as `stream`) is nonzero are framed. `read` is the number of the
-    word whose column is read in the end. What rounds to zero and is not new is left empty.
-    Raises `ValueError` when sizes do not fit.
+    `groups` maps a name to a number of neighboring slots, from the top; a line with its name
+    stands above each group. Cells where `new` (same shape as `stream`) is nonzero are framed.
+    `read` is the number of the word whose column is read in the end. What rounds to zero and is
+    not new is left empty. Raises `ValueError` when sizes do not fit.
     """
     stream = plain(stream)
     new = torch.zeros_like(stream) if new is None else plain(new)
@@ -50,33 +62,47 @@ def stream_map(
     facts = ["slot | " + " | ".join(words)]
     for j, slot in enumerate(slots):
         cells = [
-            rounded(stream[i, j].item(), decimals) + (" new" if new[i, j] else "")
+            short(stream[i, j].item(), decimals) + (" new" if new[i, j] else "")
             for i in range(len(words))
         ]
         facts.append(f"{slot} | " + " | ".join(cells))
     if read is not None:
         facts.append(f"read at | {words[read]}")
-    with drawing(SLOT_ROW * len(slots) + 1.1, picture, facts) as (ax,):
+    rows = _rows(slots, groups)
+    height = SLOT_ROW * (len(slots) + len(groups)) + AROUND
+    with drawing(height, picture, facts) as (ax,):
         palette, scale = colors(WEIGHTS, 0.0, max(stream.max().item(), 1.0))
-        ax.imshow(stream.T.numpy(), cmap=palette, norm=scale, aspect="auto")
-        read_too = [f"{word} (read)" if i == read else word for i, word in enumerate(words)]
-        ax.set_xticks(range(len(words)), read_too, rotation=35, ha="left")
-        ax.set_yticks(range(len(slots)), slots)
+        ax.set_xlim(-0.5, len(words) - 0.5)
+        ax.set_ylim(len(slots) + len(groups) - 0.5, -0.5)
+        ax.set_title(title, fontsize=13)
+        ax.set_xticks(range(len(words)), [*map(in_lines, words)])
+        ax.set_yticks([*rows.values()], [*rows])
         ax.xaxis.tick_top()
-        ax.tick_params(labelsize=11, length=0)
+        ax.tick_params(axis="x", labelsize=9.5, length=0)
+        ax.tick_params(axis="y", labelsize=10, length=0)
         for j, i in product(range(len(slots)), range(len(words))):
-            value = stream[i, j].item()
+            value, row = stream[i, j].item(), rows[slots[j]]
+            text, shade = short(value, decimals), palette(scale(value))
+            frame(ax, (i - 0.5, row - 0.5), 1, 1, facecolor=shade, edgecolor=GRID, **INSIDE)
             if new[i, j]:
-                frame(ax, (i - 0.44, j - 0.4), 0.88, 0.8, edgecolor=NEW, linewidth=2.5, **INSIDE)
-            text = rounded(value, decimals)
+                look = {"edgecolor": NEW, "linewidth": 2.5, "zorder": 3}
+                frame(ax, (i - 0.44, row - 0.4), 0.88, 0.8, **look, **INSIDE)
             if float(text) or new[i, j]:
-                write(ax, j, i, text, palette(scale(value)))
+                write(ax, row, i, text, shade)
         top = 0
         for name, size in groups.items():
-            ax.axhline(top - 0.5, color="black", linewidth=1.5)
-            middle = top + (size - 1) / 2
-            ax.text(len(words) - 0.4, middle, name, rotation=270, va="center", fontsize=12)
-            top += size
+            ax.text(-0.5, top, f" {name}", va="center", fontsize=10, weight="bold", **INSIDE)
+            ax.axhline(top + 0.5, color="black", linewidth=1.5)
+            top += size + 1
+        key = ["framed: written by this layer"] if new.any() else []
         if read is not None:
-            dashes = {"edgecolor": "black", "linewidth": 2, "linestyle": "--", "clip_on": False}
-            frame(ax, (read - 0.5, -0.5), 1, len(slots), **dashes)
+            look = {"edgecolor": "black", "linewidth": 2, "linestyle": "--", "clip_on": False}
+            frame(ax, (read - 0.5, -0.5), 1, top, zorder=4, **look)
+            key.append("dashed: the word that is read in the end")
+        ax.set_xlabel("\n".join(key), fontsize=10, labelpad=8)
+
+
+def _rows(slots: Sequence[str], groups: Mapping[str, int]) -> dict[str, int]:
+    """The row of each slot, where every group takes one more row for its name."""
+    starts = [k for k, size in enumerate(groups.values(), 1) for _ in range(size)]
+    return {slot: number + k for number, (slot, k) in enumerate(zip(slots, starts, strict=True))}

@@ -32,6 +32,12 @@ def badge_url(notebook: str) -> str:
     return f"https://colab.research.google.com/github/{repository}/blob/{ref}/notebooks/{notebook}"
 
 
+def pages_url(repository: str) -> str:
+    """The address of the web pages that the workflow *pages* makes of `repository`."""
+    owner, name = repository.split("/")
+    return f"https://{owner}.github.io/{name}/"
+
+
 def rewrite(repository: str, ref: str) -> list[str]:
     """Point the whole project at `repository` and `ref`; return the files changed.
 
@@ -48,6 +54,10 @@ def rewrite(repository: str, ref: str) -> list[str]:
 
     def moved(text: str) -> str:
         text = text.replace(f"{old_repository}/blob/{old_ref}/", f"{repository}/blob/{ref}/")
+        text = text.replace(pages_url(old_repository), pages_url(repository))
+        text = text.replace(
+            f"/gh/{old_repository}/{old_ref}?", f"/gh/{repository}/{ref}?"
+        )  # Binder
         return text.replace(old_repository, repository)
 
     setup = SETUP_FILE.read_text(encoding="utf-8")

@@ -40,10 +40,11 @@ class Minutes:
     def promise(self) -> str:
         """What the lesson's first cell says of its time."""
         sittings = f" in {len(self.sittings)} sittings" if len(self.sittings) > 1 else ""
+        rooms = sum(up(minutes, 1) for minutes in self.rooms.values())
         return (
             f"core path {up(sum(self.sittings))} minutes{sittings}, "
             f"exercises on it {self.exercises}; "
-            f"side rooms {up(sum(self.rooms.values()))}, their exercises {self.exercises_in_rooms}"
+            f"side rooms {rooms}, their exercises {self.exercises_in_rooms}"
         )
 
 
@@ -87,7 +88,8 @@ def _minutes(cell: dict, text: str) -> float:
         return words / WORDS_A_MINUTE + predicts * SECONDS_A_PREDICT / 60
     if cell["metadata"].get("jupyter", {}).get("source_hidden"):
         return 0.0
-    lines = sum("".join(o.get("text", "")).count("\n") for o in cell["outputs"])
+    printed = "".join("".join(o.get("text", "")) for o in cell["outputs"])
+    lines = sum(bool(line.strip()) for line in printed.splitlines())
     return (SECONDS_A_CODE_CELL + lines / 10 * SECONDS_TEN_LINES) / 60
 
 

@@ -279,12 +279,16 @@ TESTS = {  # what tests a helper, where its name does not tell
     "inputs": ["test_checks_inputs"],
     "attention": ["test_checks_attention"],
     "disobeys": ["test_checks_disobeys"],
-    "common": ["test_checks_inputs", "test_checks_attention", "test_checks_disobeys"],
+    "common": [
+        "test_checks_common",
+        "test_checks_inputs",
+        "test_checks_attention",
+        "test_checks_disobeys",
+    ],
     "setup_cell": ["test_links", "test_setup_cell"],
     "setup_rest": ["test_setup_cell"],
     "spies": ["test_shapes", "test_checks_inputs", "test_checks_attention"],
     "devices": ["test_shapes", "test_checks_inputs", "test_checks_attention"],
-    "front_page": ["test_readme"],
 }
 ALWAYS_LOADED = ("torch", "torch._dynamo", "hypothesis", "matplotlib.figure", "pytest")
 

@@ -5,7 +5,7 @@
 
 Changes nothing, to the byte, when nothing has changed. Outputs that the tests do not
 compare (tagged `nbval-ignore-output`) are kept once they are stored. The picture in the
-README is taken from lesson 2 again.
+README is taken from lesson 3 again.
 """
 
 from __future__ import annotations
@@ -73,6 +73,6 @@ if __name__ == "__main__":
     notebooks = [Path(notebook).resolve() for notebook in sys.argv[1:] or NOTEBOOKS]
     for notebook, changed in zip(notebooks, asyncio.run(rewrite_all(notebooks)), strict=True):
         print("changed  " if changed else "unchanged", notebook.name)
-    (lesson_2,) = (path for path in NOTEBOOKS if path.name.startswith("02_"))
-    drawn = {cell: output["data"]["image/png"] for cell, output in pictures(load(lesson_2))}
-    (ROOT / ".github/attention.png").write_bytes(base64.b64decode(drawn["before-after"]))
+    (lesson_3,) = (path for path in NOTEBOOKS if path.name.startswith("03_"))
+    drawn = {cell: output["data"]["image/png"] for cell, output in pictures(load(lesson_3))}
+    (ROOT / ".github/two-crows.png").write_bytes(base64.b64decode(drawn["crows-again"]))
