@@ -230,15 +230,15 @@ class Lesson:
 
 def with_few_steps(number: int) -> Lesson:
     """A lesson whose trainings are short, as are those of which its outputs tell."""
-    here, unchanged = Lesson(number), Lesson(number)
-    if all(few_steps(source(cell)) == source(cell) for cell in here.cells):
-        return here
-    here.cells = copy.deepcopy(here.cells)
-    for cell in here.cells:
+    unchanged = Lesson(number)
+    if all(few_steps(source(cell)) == source(cell) for cell in unchanged.cells):
+        return unchanged
+    found = copy.deepcopy(unchanged.cells)
+    for cell in found[1:]:  # the first is the setup cell
         cell["source"] = [few_steps(source(cell))]
-        if cell["id"] != "setup":
-            told = unchanged.prints(source(cell))
-            cell["outputs"] = [{"output_type": "stream", "text": [told]}] if told else []
+        cell["outputs"] = [{"output_type": "stream", "text": [unchanged.prints(source(cell))]}]
+    here = Lesson(number)
+    here.cells = found
     return here
 
 

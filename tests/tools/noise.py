@@ -1,15 +1,15 @@
 """Would a lesson print the same on another processor? Runs its cells with other last digits.
 
     python tests/tools/noise.py                       # 30 runs, and 30 by place, of each lesson
-    python tests/tools/noise.py 3 --runs 2 --units 16    # one lesson
+    python tests/tools/noise.py 3 --runs 2 --units 16  # one lesson
 
 A model of other processors. IEEE 754 fixes sums of two numbers, products, quotients, roots and
 copies, so these stay. What a library may add up in another order or approximate moves by up to
 `--units` units in the last place of its operands: in the same way for the same operation on the
 same numbers and shapes, and in the second half of the runs also depending on the place in the
-tensor. Pictures are compared by the numbers that they draw. Trainings are short, as in `mutate.py`,
-if not asked otherwise. Ends with exit code 1 when a cell
-prints or draws something else than what is stored.
+tensor. Pictures are compared by the numbers that they draw. Trainings are short, as in
+`mutate.py`, if not asked otherwise. Ends with exit code 1 when a cell prints or draws something
+else than what is stored.
 """
 
 from __future__ import annotations
