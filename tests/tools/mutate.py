@@ -279,6 +279,7 @@ TESTS = {  # what tests a helper, where its name does not tell
     "inputs": ["test_checks_inputs"],
     "attention": ["test_checks_attention"],
     "disobeys": ["test_checks_disobeys"],
+    "denoiser": ["test_checks_denoiser"],
     "common": [
         "test_checks_common",
         "test_checks_inputs",
