@@ -87,8 +87,11 @@ def hint(name: str) -> None:
     hints = hints_of(lesson, number)
     told = _hints_told[name] = min(_hints_told.get(name, 0) + 1, len(hints))
     left = len(hints) - told
-    print(f"{number} {name}: hint {told} of {len(hints)}, {left or 'none'} left")
-    print(wrapped(hints[told - 1]))
+    title, text = hints[told - 1]
+    about = f" ({title})" if title else ""
+    rest = f"{left} left" if left else "none left; the solution is folded under the exercise"
+    print(f"{number} {name}: hint {told} of {len(hints)}{about}, {rest}")
+    print(wrapped(text))
 
 
 def tally(lesson: int) -> None:

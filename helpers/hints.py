@@ -7,11 +7,13 @@ import re
 from pathlib import Path
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
-FOLDED = re.compile(r"<details><summary>Hint.*?</summary>(.*?)</details>", re.DOTALL)
+FOLDED = re.compile(r"<details><summary>Hint(?: \d+: )?(.*?)</summary>(.*?)</details>", re.DOTALL)
 
 
-def hints_of(lesson: int, number: str) -> list[str]:
+def hints_of(lesson: int, number: str) -> list[tuple[str, str]]:
     """The hints of the exercise with this number, such as "2.4", in order; none of its solution.
+
+    Each is its title, such as "the mask is too large" (or ""), and its text.
 
     Raises `ValueError` when no notebook of the lesson has them.
     """
@@ -22,6 +24,6 @@ def hints_of(lesson: int, number: str) -> list[str]:
     ]
     text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
     exercise = text.partition(f"\n### Exercise {number} ·")[2].partition("\n### ")[0]
-    if found := [" ".join(hint.split()) for hint in FOLDED.findall(exercise)]:
+    if found := [(title, " ".join(hint.split())) for title, hint in FOLDED.findall(exercise)]:
         return found
     raise ValueError(f"no notebook of lesson {lesson} in {NOTEBOOKS} has a hint for {number}")

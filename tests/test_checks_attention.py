@@ -918,16 +918,16 @@ SMALL_WRONG = {
         lambda *lent: sum(peeks(*lent, cuts=[cut]) for cut in range(1, 5)),
         "What does your test return",
     ),
-    "turned over": ("peek-test", lambda *lent: not peeks(*lent), "before* the changed"),
+    "turned over": ("peek-test", lambda *lent: not peeks(*lent), "before the changed"),
     "the changed token watched": (
         "peek-test",
         lambda *lent: peeks(*lent, watched=lambda cut: slice(cut + 1)),
-        "before* the changed",
+        "before the changed",
     ),
     "outputs after the cut": (
         "peek-test",
         lambda *lent: peeks(*lent, watched=lambda cut: slice(cut, None)),
-        "before* the changed",
+        "before the changed",
     ),
     "the first cut only": ("peek-test", lambda *lent: peeks(*lent, cuts=[1]), "All of them"),
     "token 0 watched only": (
@@ -949,7 +949,7 @@ SMALL_WRONG = {
     "all outputs compared": (
         "peek-test",
         lambda model, x: not torch.allclose(model(x), model(x.flip(1))),
-        "before* the changed",
+        "before the changed",
     ),
     "last token only": (
         "peek-test",

@@ -293,7 +293,7 @@ WRONG_FLIGHT = {
     ),
     "fly in place of swap_fly": (
         flight(Wv=by_slot(2, fly=(0, 1.0), previous_word_is_disobey=(1, 1.0))),
-        "Which slots of the *action word*",
+        "Which slots of the action word",
     ),
     "no gain": (flight(Wq=by_slot(1, question=(0, 1.0))), "how large must the gain be"),
     "queries and keys exchanged": (
@@ -306,7 +306,7 @@ WRONG_FLIGHT = {
     ),
     "swap of speech": (
         flight(Wv=by_slot(2, swap_speak=(0, 1.0), previous_word_is_disobey=(1, 1.0))),
-        "Which slots of the *action word*",
+        "Which slots of the action word",
     ),
     "halved": (flight(Wv=flight()[2] / 2), "how much must arrive"),
     "doubled": (flight(Wv=flight()[2] * 2), "how much must arrive"),
@@ -319,7 +319,7 @@ WRONG_FLIGHT = {
         flight(Wk=by_slot(1, action_fly=(0, 1.0), object=(0, 1.0))),
         "Which kind of word acts on flight",
     ),
-    "no note": (flight(Wv=by_slot(2, swap_fly=(0, 1.0))), "Which slots of the *action word*"),
+    "no note": (flight(Wv=by_slot(2, swap_fly=(0, 1.0))), "Which slots of the action word"),
     "both into one slot": (
         flight(Wo=by_slot(2, is_swap_attr_fly=(0, 1.0)).T + flight()[3].flip(0)),
         "which bit lands where",

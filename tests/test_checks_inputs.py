@@ -248,7 +248,7 @@ WRONG = {
     # The ten of the project's list.
     "noise added without the length axis": (
         wrong(level=lambda self, x, t, tok: self.noise_embed(t.reshape(len(x), 1).to(tok))),
-        "which axis of [B, L, d] does the B",
+        "does the batch of [batch, d_model] meet",
     ),
     "unsqueeze on the wrong axis": (
         wrong(
@@ -256,7 +256,7 @@ WRONG = {
                 0
             )
         ),
-        "Print noise.shape next to tok.shape",
+        "which axis must have size 1",
     ),
     "t not turned into a column": (
         wrong(level=lambda self, x, t, tok: self.noise_embed(t.to(tok)).unsqueeze(1)),
@@ -424,7 +424,7 @@ WRONG = {
     "positions kept from the first call": (answer(keeps_positions), "kept from an earlier call"),
     "noise for place and text": (
         wrong(level=lambda self, x, t, tok: self.noise_embed(t[:, None].to(tok))),
-        "which axis of [B, L, d] does the B",
+        "does the batch of [batch, d_model] meet",
     ),
     "a misspelled name": (
         wrong(tokens=lambda self, x: self.tokens_embed(x)),
@@ -770,7 +770,7 @@ SMALL_WRONG = {
         lambda p, x, t: torch.cat([term.expand(*x.shape, 8) for term in terms(p, x, t)], -1),
         "Which three vectors",
     ),
-    "tables only": ("count-parameters", lambda v, m, d: (v + m) * d, "who has a bias"),
+    "tables only": ("count-parameters", lambda v, m, d: (v + m) * d, "has a bias"),
     "one row too many": ("count-parameters", lambda v, m, d: (v + m + 3) * d, "how many rows"),
     "square noise": ("count-parameters", lambda v, m, d: (v + m + d + 1) * d, "how many rows"),
     "one bias number": ("count-parameters", lambda v, m, d: (v + m + 1) * d + 1, "has a bias"),
@@ -778,8 +778,8 @@ SMALL_WRONG = {
     "rows times rows": ("count-parameters", lambda v, m, d: v * m * d, "how many rows"),
     "sizes added": ("count-parameters", lambda v, m, d: v + m + d, "how many rows"),
     "noise at each place": ("count-parameters", lambda v, m, d: (v + 3 * m) * d, "Which tables"),
-    "no bias": ("count-parameters", lambda v, m, d: (v + m + 1) * d, "who has a bias"),
-    "position bias": ("count-parameters", lambda v, m, d: (v + m + 3) * d, "who has a bias"),
+    "no bias": ("count-parameters", lambda v, m, d: (v + m + 1) * d, "has a bias"),
+    "position bias": ("count-parameters", lambda v, m, d: (v + m + 3) * d, "has a bias"),
     "one size only": ("count-parameters", lambda v, m, d: 256, "from the arguments"),
     "sixteen written out": (
         "count-parameters",

@@ -328,17 +328,22 @@ def test_judging_prints_nothing_and_draws_nothing(exercise, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+NONE_LEFT = "none left; the solution is folded under the exercise"
+
+
 def test_hints_come_one_by_one_and_say_how_many_are_left(capsys, monkeypatch):
     monkeypatch.setattr(helpers, "_hints_told", {})
+    titles = [title for title, _ in hints.hints_of(2, "2.4")]
+    assert all(titles)
     for _ in range(3):
         helpers.hint("causal-attention")
     helpers.hint("patch")
     told = [line for line in capsys.readouterr().out.splitlines() if line[0] != " "]
     assert told == [
-        "2.4 causal-attention: hint 1 of 2, 1 left",
-        "2.4 causal-attention: hint 2 of 2, none left",
-        "2.4 causal-attention: hint 2 of 2, none left",
-        "3.8 patch: hint 1 of 1, none left",
+        f"2.4 causal-attention: hint 1 of 2 ({titles[0]}), 1 left",
+        f"2.4 causal-attention: hint 2 of 2 ({titles[1]}), {NONE_LEFT}",
+        f"2.4 causal-attention: hint 2 of 2 ({titles[1]}), {NONE_LEFT}",
+        f"3.8 patch: hint 1 of 1, {NONE_LEFT}",
     ]
 
 
@@ -352,7 +357,7 @@ def test_a_hint_is_what_is_folded_under_its_own_exercise(capsys, monkeypatch):
 @pytest.mark.parametrize("number", helpers.LESSONS)
 def test_no_hint_tells_its_solution(number):
     for name, exercise in helpers._numbers(number).items():
-        told = " ".join(hints.hints_of(number, exercise))
+        told = " ".join(text for _, text in hints.hints_of(number, exercise))
         steps = [line.strip() for line in solutions(number)[name].splitlines()]
         assert not [step for step in steps if len(step) > 12 and step in told], name
 

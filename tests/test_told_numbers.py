@@ -404,7 +404,7 @@ RULES |= {
         rf"in '(.*)', the flight word gets {NUMBER}": (
             lambda a, text, told: near(asked(a, text)[0][asked(a, text)[2]], told)
         ),
-        rf"in '(.*)', (\w+) is {NUMBER} at he-is\?, where the flight word has": (
+        rf"in '(.*)', (\w+) is {NUMBER} at he-is\?, and the [a-z ]+ is": (
             lambda a, text, slot, told: near(asked(a, text)[1][SLOTS.index(slot)], told)
         ),
         rf"the (.*) arrives in (\w+), {NUMBER} times as large": (

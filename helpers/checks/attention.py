@@ -725,7 +725,9 @@ def _even(ratios: Tensor) -> bool:
     return bool(ratios.isfinite().all()) and not differs(ratios, ratios[:1].expand_as(ratios), 1e-3)
 
 
-@causal_attention.must("Does dropout act on who is looked at, or on what is carried over?")
+@causal_attention.must(
+    "Does dropout act on who is looked at, on what is carried over, or on what comes out?"
+)
 def dropout_spares_the_values(answer: type[nn.Module]) -> str | None:
     model, x = _build(answer, dropout=0.5), torch.ones(1, 1, D_IN)
     model.train()
@@ -810,7 +812,8 @@ def _attention(queries: Tensor, keys: Tensor, values: Tensor, blocked: Tensor) -
 # --------------------------------------------------------------------------------------
 peek_test = Exercise(
     "peek-test",
-    "You can now test any sequence model for peeking, without reading its code.",
+    "Change the future, watch the past: that finds peeking, on the inputs that you try, without "
+    "reading the code.",
     "a function of (model, x) that returns True or False",
     attempt=lambda answer: [
         answer(_Attention(mask), _texts()) for mask in (_future(), torch.zeros(5, 5).bool())
@@ -875,7 +878,7 @@ def changed_tokens_are_numbers(answer: Callable) -> str | None:
     return None
 
 
-@peek_test.must("Only outputs *before* the changed token may not move: do you compare others?")
+@peek_test.must("Only outputs before the changed token must stand still: do you compare others?")
 def honest_model_passes(answer: Callable) -> str | None:
     for name, model in (
         ("a correct causal model", _Attention(_future())),

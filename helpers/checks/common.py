@@ -73,7 +73,10 @@ def no_module_class(answer: Any) -> str | None:
     """What is wrong with an answer that should be a class made from `nn.Module`."""
     if isinstance(answer, type) and issubclass(answer, nn.Module):
         return None
-    return f"the answer is {type(answer).__name__!r}, not a class made from nn.Module"
+    name = type(answer).__name__
+    if isinstance(answer, nn.Module):
+        return f"the answer is one {name}, already built, not the class {name}"
+    return f"the answer is {name!r}, not a class made from nn.Module"
 
 
 def no_dictionary(answer: Any) -> str | None:

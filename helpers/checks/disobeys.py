@@ -628,17 +628,17 @@ def _gains(answer: Any) -> list[list[float]] | None:
 
 
 @flight_head.must(
-    "`disobey` is a bit of the word `disobeys` itself. Which slots of the *action word* say that "
+    "`disobey` is a bit of the word `disobeys` itself. Which slots of the action word say that "
     "it is a swap, and that it is disobeyed?"
 )
 def both_bits_arrive(answer: Any) -> str | None:
     found, held = (column.tolist() for column in _two_bits(answer))
     for (words, _, _), values, bits in zip(_questions(), found, held, strict=True):
-        for slot, value, bit in zip((SWAP, DISOBEYED), values, bits, strict=True):
+        for slot, name, value, bit in zip((SWAP, DISOBEYED), BITS, values, bits, strict=True):
             if _is_off(value, bit):
                 return (
                     f"in {' '.join(words)!r}, {SLOTS[slot]} is {value:.2f} at he-is?, "
-                    f"where the flight word has {bit:.2f}"
+                    f"and the {name} of the flight word is {bit:.2f}"
                 )
     return None
 

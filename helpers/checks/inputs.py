@@ -301,8 +301,8 @@ def noise_gets_a_column(answer: type[nn.Module]) -> str | None:
 
 
 @denoiser_inputs.hint(
-    "Line the shapes up from the right: which axis of [B, L, d] does the B of [B, d] land on? "
-    "Print noise.shape next to tok.shape: the 1 must stand where the positions are."
+    "Line the shapes up from the right: which axis of [batch, length, d_model] does the batch of "
+    "[batch, d_model] meet? Of a noise vector for each text, which axis must have size 1?"
 )
 def noise_is_spread_over_positions(answer: type[nn.Module]) -> str | None:
     ids, levels = _ids(LENGTH, LENGTH).clamp(min=1), _levels(LENGTH)
@@ -593,7 +593,10 @@ def sizes_come_from_the_arguments(answer: Callable[[int, int, int], int]) -> str
     return _miscounted(answer, COUNTED) if not _miscounted(answer, COUNTED[:1]) else None
 
 
-@count_parameters.must("Which tables are there, how many rows and columns, and who has a bias?")
+@count_parameters.must(
+    "Which tables are there, with how many rows and columns? Which part has a bias, and how many "
+    "numbers are in it?"
+)
 def counts_agree(answer: Callable[[int, int, int], int]) -> str | None:
     return _miscounted(answer, COUNTED)
 
