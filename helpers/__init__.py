@@ -36,6 +36,7 @@ LESSONS: dict[int, tuple[str, list[str]]] = {
             *("parity", "six-bits", "eight-places", "patch"),
         ],
     ),
+    4: ("denoiser", ["padding-mask", "encoder-block", "masked-loss", "unmask-step"]),
 }
 _states: dict[str, str] = {}  # of the exercises checked so far
 _hints_told: dict[str, int] = {}  # how many, by exercise

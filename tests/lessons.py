@@ -9,7 +9,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted(p for p in (ROOT / "notebooks").iterdir() if LESSON.fullmatch(p.name))
 FINDINGS = Path(__file__).with_name("findings.json")
 ROOM = {torch.float32: (1.3e-6, 1e-5), torch.float64: (1e-7, 1e-7)}  # as in torch.testing
+FEW_STEPS = 16
 DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)
 
 
@@ -89,13 +90,29 @@ def pictures(notebook: dict) -> list[tuple[str, dict]]:
 
 
 def run_cells(number: int, *ids: str) -> dict:
-    """The names that a lesson's cells define, run in order without a kernel."""
-    code = {cell["id"]: source(cell) for cell in cells(lesson(number), "code")}
+    """The names that a lesson's cells define, run in order without a kernel, with `FEW_STEPS`."""
+    code = {cell["id"]: few_steps(source(cell)) for cell in cells(lesson(number), "code")}
     names: dict = {}
-    with contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stdout(io.StringIO()), torch_settings_kept():
         for cell_id in ids:
             exec(code[cell_id], names)
     return names
+
+
+def few_steps(code: str) -> str:
+    """A cell's code, training no more steps than a test needs that looks at no trained model."""
+    return re.sub(r"^STEPS = \d+$", f"STEPS = {FEW_STEPS}", code, flags=re.MULTILINE)
+
+
+@contextlib.contextmanager
+def torch_settings_kept() -> Iterator[None]:
+    """Puts back what a lesson sets for the whole process: lesson 4 computes in float64."""
+    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(dtype)
+        torch.set_num_threads(threads)
 
 
 @functools.cache

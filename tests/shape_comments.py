@@ -7,7 +7,7 @@ import re
 import tokenize
 from unittest import mock
 
-from lessons import cells, lesson, record, source
+from lessons import cells, few_steps, lesson, record, source, torch_settings_kept
 
 from helpers import figures
 
@@ -81,11 +81,12 @@ def false_comments(number):
     """What the comments of a lesson say wrongly of shapes, by cell; figures are not drawn."""
     undrawn = dict.fromkeys(figures.__all__, mock.DEFAULT)
     names, found = {"_check": check}, {}
-    with mock.patch.multiple(figures, **undrawn), contextlib.redirect_stdout(io.StringIO()):
+    quiet = contextlib.redirect_stdout(io.StringIO())
+    with mock.patch.multiple(figures, **undrawn), quiet, torch_settings_kept():
         for cell in cells(lesson(number), "code")[1:]:
             if cell["id"] in record(number).not_run_for_shapes:
                 continue
-            tree = Checks(source(cell)).visit(ast.parse(source(cell)))
+            tree = Checks(few_steps(source(cell))).visit(ast.parse(few_steps(source(cell))))
             code = compile(ast.fix_missing_locations(tree), cell["id"], "exec")
             try:
                 exec(code, names)

@@ -812,3 +812,45 @@ def test_numbers_are_drawn_whatever_holds_them(monkeypatch):
 def test_a_tensor_that_holds_no_numbers_is_told():
     with pytest.raises(ValueError, match="meta device holds no numbers to draw"):
         figures.heat_map({"it": WEIGHTS.to("meta")}, picture="it shows", **LABELS)
+
+
+# ------------------------------------------------------------------ words, step by step
+WRITTEN = {
+    "slow": [["__", "c_t"], ["_o", "c_t"], ["go", "cat"]],
+    "fast": [["__", "_"], ["xy", "z"]],
+}
+
+
+def test_words_are_drawn_step_by_step_with_what_is_new_in_a_frame(draw):
+    (ax,) = draw(figures.word_steps, WRITTEN, known={"go", "cat"})
+    texts = [text.get_text() for text in ax.texts]
+    assert texts.count("✓ a word") == 2
+    assert texts.count("✗ no word") == 2
+    assert [t for t in texts if t.startswith("step")] == [f"step {k}" for k in (0, 1, 2, 0, 1)]
+    framed = [frame for frame in ax.patches if frame.get_linewidth() > 1]
+    assert len(framed) == 6  # o; g, a; x, y, z
+    assert {(round(f.get_x() - 0.06), round(f.get_y() - 0.06)) for f in framed[:3]} == {
+        (1, 2),
+        (0, 3),
+        (4, 3),
+    }
+
+
+def test_words_are_told_step_by_step(shown, capsys):
+    figures.word_steps(WRITTEN, known={"go", "cat"}, picture="it shows")
+    assert shown[0][0]["text/plain"].splitlines() == [
+        "Figure in numbers",
+        "slow, step | 0 | __ | c_t",
+        "slow, step | 1 | _o | c_t",
+        "slow, step | 2 | go | cat",
+        "slow, known | 2",
+        "fast, step | 0 | __ | _",
+        "fast, step | 1 | xy | z",
+        "fast, known | 0",
+    ]
+
+
+@pytest.mark.parametrize("steps", [[["__"], ["a"]], [["_", "_"], ["a"]]])
+def test_steps_that_do_not_fit_each_other_are_refused(steps):
+    with pytest.raises(ValueError, match="the steps of 'odd' differ"):
+        figures.word_steps({"odd": steps}, known=(), picture="it shows")

@@ -5,13 +5,13 @@ import re
 import pytest
 from lessons import ROOT, cells, lesson, source
 
+from helpers import LESSONS
 from helpers.project.minutes import LONGEST_SITTING, count, up
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 WORKSHOP = (ROOT / ".github/WORKSHOP.md").read_text(encoding="utf-8")
-REVISED = (1, 2, 3)
 MOST_PREDICTS = 12
-each_lesson = pytest.mark.parametrize("number", REVISED)
+each_lesson = pytest.mark.parametrize("number", LESSONS)
 
 
 @each_lesson

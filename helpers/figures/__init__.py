@@ -18,6 +18,7 @@ from helpers.figures.lines import line_plot
 from helpers.figures.sentence import sentence_map
 from helpers.figures.stream import stream_map
 from helpers.figures.sums import sum_map
+from helpers.figures.words import word_steps
 
 __all__ = [
     "broadcast_blocks",
@@ -28,4 +29,5 @@ __all__ = [
     "step_bars",
     "stream_map",
     "sum_map",
+    "word_steps",
 ]

@@ -116,4 +116,25 @@ ALT_TEXTS: dict[str, str] = {
         "from 16 on the first lies at 0.003, the second at 0.017. The previous word is last, at "
         "0.020 for 24."
     ),
+    "denoiser-flow": (
+        "Boxes joined by arrows. x_t and t lead to the inputs, and x_t to the mask. Inputs and "
+        "mask lead to the blocks, and the blocks to log p. What leaves the inputs and the blocks "
+        "has one shape, 2 x 5 x 32; log p is 2 x 5 x 10."
+    ),
+    "denoiser-curve": (
+        "One falling curve over training steps from 0 to 400, and six level lines. The curve "
+        "starts above the highest line, crosses four of them within the first 50 steps and the "
+        "fifth before step 100. Then it creeps towards the lowest, both sides, without reaching "
+        "it."
+    ),
+    "denoiser-against": (
+        "Two matrices of eight damaged forms and eight letters. Where counting gives a letter no "
+        "chance, the model gives it almost none. Where several letters fit, the model shares the "
+        "chance among the same letters, but not in exactly the same parts."
+    ),
+    "denoiser-steps": (
+        "Four words, written in two ways. One letter at a time: five rows of gaps fill up, one "
+        "framed letter in each step. All five at once: one step fills every gap. The marks below "
+        "say which results are words of the language."
+    ),
 }

@@ -1,14 +1,15 @@
 """Would a lesson print the same on another processor? Runs its cells with other last digits.
 
     python tests/tools/noise.py                       # 30 runs, and 30 by place, of each lesson
-    python tests/tools/noise.py --runs 2 --units 16
+    python tests/tools/noise.py 3 --runs 2 --units 16  # one lesson
 
 A model of other processors. IEEE 754 fixes sums of two numbers, products, quotients, roots and
 copies, so these stay. What a library may add up in another order or approximate moves by up to
 `--units` units in the last place of its operands: in the same way for the same operation on the
 same numbers and shapes, and in the second half of the runs also depending on the place in the
-tensor. Pictures are compared by the numbers that they draw. Ends with exit code 1 when a cell
-prints or draws something else than what is stored.
+tensor. Pictures are compared by the numbers that they draw. Trainings are short, as in
+`mutate.py`, if not asked otherwise. Ends with exit code 1 when a cell prints or draws something
+else than what is stored.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 sys.path[:0] = map(str, Path(__file__).resolve().parents[1:3])
 from lessons import source
-from mutate import Lesson, display, same, stored
+from mutate import Lesson, display, same, stored, with_few_steps
 
 from helpers import LESSONS
 from helpers.figures import canvas
@@ -55,7 +56,7 @@ class OtherProcessor(OperationSpy):
         drawn = torch.Tag.nondeterministic_seeded in func.tags and "attention" not in name
         if drawn:  # it cannot be made twice
             result = exact = size = func(*args, **kwargs)
-        elif name in FIXED or not inputs or inputs[0].is_meta:
+        elif name in FIXED or func.is_view or not inputs or inputs[0].is_meta:
             return func(*args, **kwargs)
         else:
             wide, more = tree_map(widened, (args, kwargs))
@@ -101,11 +102,11 @@ def absolute(value: object) -> object:
     return value.abs() if isinstance(value, Tensor) and value.is_floating_point() else value
 
 
-def rehearse(number: int, seeds: range, units: float, by_place: bool) -> bool:
+def rehearse(number: int, seeds: range, units: float, by_place: bool, all_steps: bool) -> bool:
     """Run a lesson once for each seed and tell what differs; True when nothing does."""
     differing, example = Counter(), {}
     for seed in seeds:
-        here = Lesson(number)
+        here = Lesson(number) if all_steps else with_few_steps(number)
         with OtherProcessor(seed, units, by_place):
             told = [here.prints(source(cell)) for cell in here.cells]
         for cell, text in zip(here.cells, told, strict=True):
@@ -123,16 +124,18 @@ def rehearse(number: int, seeds: range, units: float, by_place: bool) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("lesson", type=int, nargs="*", help="numbers of lessons; all, if none")
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--units", type=float, default=4)
     parser.add_argument("--seed", type=int, default=0, help="of the first run")
+    parser.add_argument("--all-steps", action="store_true", help="train to the end: minutes a run")
     options = parser.parse_args()
     seeds = range(options.seed, options.seed + options.runs)
     IPython.display.display = display
     canvas._png = lambda figure: b""
     held = [
-        rehearse(number, seeds, options.units, by_place)
-        for number in LESSONS
+        rehearse(number, seeds, options.units, by_place, options.all_steps)
+        for number in options.lesson or LESSONS
         for by_place in (False, True)
     ]
     return 0 if all(held) else 1
