@@ -54,9 +54,10 @@ class Trace:
 def show(*nameless: Any, decimals: int = 4, **tensors: Tensor) -> None:
     """Print tensors by name, each with its shape and its values in columns.
 
-    `show(row_sums=sums)` prints "row sums", the shape, and `decimals` digits of each value.
-    Works for 1, 2 or 3 axes; with three, text by text along the first. A blank line parts two
-    tensors, and a row too wide for the page goes on, indented, below. Never prints "-0".
+    `show(row_sums=sums)` prints "row sums (6 numbers)", or a shape as in "(2 x 6 x 3)", and
+    `decimals` digits of each value. Works for 1, 2 or 3 axes; with three, text by text along the
+    first. A blank line parts two tensors, and a row too wide for the page goes on, indented,
+    below. Never prints "-0".
     Raises `ValueError` for any other number of axes, for a tensor without a name, and for what is
     no tensor.
     """
@@ -68,7 +69,7 @@ def show(*nameless: Any, decimals: int = 4, **tensors: Tensor) -> None:
             raise ValueError(f"{name!r} has {tensor.dim()} axes; show one of its parts instead")
         if number:
             print()
-        print(f"{name.replace('_', ' ')}: {by(tuple(tensor.shape))}")
+        print(_heading(name.replace("_", " "), tensor))
         if tensor.dim() == 3:
             for text, item in enumerate(tensor.detach()):
                 print(f"text {text}")
@@ -99,9 +100,15 @@ def show_entries(
         labels.append(
             [f"{n} [{k}]" for k, n in enumerate(names)] if names is not None else range(axis)
         )
-    print(f"{name}: {by(tuple(matrix.shape))}")
+    print(_heading(name, matrix))
     for i, j in matrix.nonzero().tolist():
         print(f"  {labels[0][i]} -> {labels[1][j]}: {matrix[i, j].item():g}")
+
+
+def _heading(name: str, tensor: Tensor) -> str:
+    """A name and its shape, which nobody takes for a value."""
+    numbers = " numbers" if tensor.dim() == 1 else ""
+    return f"{name} ({by(tuple(tensor.shape))}{numbers})"
 
 
 def _needs_tensor(name: str, value: Any) -> None:

@@ -79,7 +79,7 @@ def test_show_tells_what_it_needs():
 
 def test_show_aligns_rounds_and_never_prints_minus_zero(capsys):
     show(x=torch.tensor([[1.25, -0.00001], [float("-inf"), float("nan")]]), decimals=1)
-    assert printed(capsys) == ["x: 2 x 2", "   1.2   0.0", "  -inf   nan"]
+    assert printed(capsys) == ["x (2 x 2)", "   1.2   0.0", "  -inf   nan"]
 
 
 def test_a_row_wider_than_the_page_goes_on_indented_below(capsys):
@@ -99,15 +99,15 @@ def test_show_takes_one_to_three_axes(capsys):
     )
     show(z=torch.zeros(0, 2))
     assert printed(capsys) == [
-        "row sums: 2",
+        "row sums (2 numbers)",
         "  1  2",
         "",
-        "y: 2 x 1 x 2",
+        "y (2 x 1 x 2)",
         "text 0",
         "  0  1",
         "text 1",
         "  2  3",
-        "z: 0 x 2",
+        "z (0 x 2)",
     ]
     for shape in ((), (1, 1, 1, 1)):
         with pytest.raises(ValueError, match=f"'t' has {len(shape)} axes"):
@@ -120,10 +120,10 @@ def test_entries_that_are_not_zero_are_named(capsys):
     show_entries("Wo", matrix.T, None, ["a", "b", "c"])
     show_entries("nothing", torch.zeros(2, 2))
     assert printed(capsys) == [
-        "Wq: 3 x 2",
+        "Wq (3 x 2)",
         "  a [0] -> 1: 8",
         "  c [2] -> 0: -1.5",
-        "Wo: 2 x 3",
+        "Wo (2 x 3)",
         "  0 -> c [2]: -1.5",
         "  1 -> a [0]: 8",
         "nothing: 2 x 2",
