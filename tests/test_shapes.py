@@ -126,7 +126,7 @@ def test_entries_that_are_not_zero_are_named(capsys):
         "Wo (2 x 3)",
         "  0 -> c [2]: -1.5",
         "  1 -> a [0]: 8",
-        "nothing: 2 x 2",
+        "nothing (2 x 2)",
     ]
     with pytest.raises(ValueError, match="'b1' has 1 axes, not the 2 of a matrix"):
         show_entries("b1", matrix[0])
