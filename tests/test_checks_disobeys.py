@@ -41,8 +41,9 @@ RECORD = Record(
             "9.8": "a step of the hint",
             "0.0004": "what follows from it",
         },
-        "first-heading": {"0.1": "a guess that is offered"},
+        "first-heading": {"3000": "e to the 8th, roughly"},
         "missing-after": {"1.25": "a step of a sum, done in words"},
+        "admitted-after": {"2.4": "a step of a sum, done in words"},
     },
     not_drawn={("layer-two", "2")},
     not_run_for_shapes={

@@ -6,6 +6,7 @@ import io
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from unittest import mock
 
 import numpy as np
@@ -267,12 +268,12 @@ def test_long_lines_have_no_markers_and_logarithmic_axes_tell_their_places(draw)
 def test_a_line_is_named_where_one_says_so_and_marks_stand_upright(draw):
     axes = {"title": "t", "x_axis": "x", "y_axis": "y", "marks": {"here": 2}}
     lines = {"high": [1, 2, 3], "low": [0, 1, 2]}
-    named_at = {"high": 1, "low": 2}
-    (ax,) = draw(figures.line_plot, [1, 2, 3], lines, named_at=named_at, **axes)
+    x, named_at = torch.tensor([1, 2.1, 3]), {"high": 1, "low": 2.1}  # 2.1 is not in float32
+    (ax,) = draw(figures.line_plot, x, lines, named_at=named_at, **axes)
     mark, high, low = ax.texts
     assert (mark.get_text(), mark.get_position()[0], ax.lines[-1].get_xdata()[0]) == ("here ", 2, 2)
     assert (high.get_text(), high.xy, high.get_verticalalignment()) == ("high", (1, 1), "bottom")
-    assert (low.get_text(), low.xy, low.get_verticalalignment()) == ("low", (2, 1), "top")
+    assert (low.get_text(), low.xy, low.get_verticalalignment()) == ("low", (x[1], 1), "top")
 
 
 def test_whole_places_are_told_as_whole_numbers(draw):
@@ -720,6 +721,18 @@ def test_each_bit_stands_in_its_cell_below_the_name_of_its_column(draw):
     assert [texts[cell] for cell in cells] == ["0.99", "0", "1", "0", "0", "1"]
     columns = {text: x for (x, _), text in texts.items() if text in ("object", "disobeyed")}
     assert columns["disobeyed"] == cells[2][0] == cells[5][0]
+
+
+def test_the_boxes_of_six_words_do_not_touch(draw):
+    words = ["he-is?", "disobeys", "disobeys", "Flying superhero", "disobeys", "keep-flight"]
+    looks = {head: torch.eye(6) for head in SENTENCE["looks"]}
+    sentence = {**SENTENCE, "words": words, "looks": looks, "note": torch.zeros(6)}
+    (ax,) = draw(figures.sentence_map, [sentence])
+    ax.figure.draw_without_rendering()
+    boxes = [t.get_bbox_patch().get_window_extent() for t in ax.texts if t.get_bbox_patch()]
+    of_words = sorted((box.x0, box.x1) for box in boxes[:-1])  # the last is the answer's
+    assert len(of_words) == 6
+    assert all(a[1] < b[0] for a, b in pairwise(of_words))
 
 
 def test_sentences_stand_below_each_other(draw):

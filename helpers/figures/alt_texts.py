@@ -70,17 +70,19 @@ ALT_TEXTS: dict[str, str] = {
         "slots are all empty."
     ),
     "disobeys-plan": (
-        "Two sentences, one above the other, with arrows between their words. In layer 1 he-is? "
-        "looks at Crow and each word at the word before it; in layer 2 he-is? looks at the two "
-        "action words. In the upper sentence the note stands at keep-flight, so the three bits "
-        "of flight sum up to 2, those of speech to 1, and the answer is Human. In the lower one "
-        "it stands at swap-speech, the sums are 1 and 2, and the answer is Crow."
+        "Two sentences, one above the other. Arrows show what is carried, from the word looked at "
+        "to the word that looks: in layer 1 from Crow to he-is? and from each word to the next, "
+        "in layer 2 from the two action words to he-is?. In the upper sentence the note stands at "
+        "keep-flight, so the three bits of flight sum up to 2, those of speech to 1, and the "
+        "answer is Human. In the lower one it stands at swap-speech, the sums are 1 and 2, and "
+        "the answer is Crow."
     ),
     "disobeys-crows": (
-        "The two sentences with the arrows of the model's own attention. The arrows are those of "
-        "the plan, and five faint ones lead to the first word. It gets a note of 0.20; the notes "
-        "that count are 1, at keep-flight above and at swap-speech below. The object's bit is "
-        "0.99, and the answers are Human and Crow, as planned."
+        "The two sentences, with the model's own attention as arrows from the word looked at to "
+        "the word that looks. They are those of the plan, and five faint ones lead to the first "
+        "word, which looks at all words alike and gets a note of 0.20. The notes that count are "
+        "1: at keep-flight above, at swap-speech below. The object's bit is 0.99, and the answers "
+        "are Human and Crow, as planned."
     ),
     "disobeys-attention": (
         "Attention among five words. The last row, he-is?, puts 0.99 on Crow and almost nothing "
@@ -106,15 +108,15 @@ ALT_TEXTS: dict[str, str] = {
         "or 0.20."
     ),
     "disobeys-parity-plot": (
-        "Three lines that bend, and their sum, over the sums 0 to 3. The first rises to 3. The "
-        "second stays at 0 up to 1 and falls to -4, the third stays at 0 up to 2 and rises to 2. "
-        "Their sum zigzags: 0, 1, 0, 1."
+        "Three weighted units, one straight and two with a bend, and their sum, over the sums 0 "
+        "to 3. The first rises to 3. The second stays at 0 up to 1 and falls to -4, the third "
+        "stays at 0 up to 2 and rises to 2. Their sum zigzags: 0, 1, 0, 1."
     ),
     "disobeys-gains-plot": (
-        "Three falling curves of the worst error, for gains from 1 to 24. At a gain of 2 all "
-        "lie above 0.5. The curves of the object head and of flight and speech cross near 3; "
-        "from 16 on the first lies at 0.003, the second at 0.017. The previous word is last, at "
-        "0.020 for 24."
+        "The worst error, for gains from 1 to 24, in three curves. That of flight and speech "
+        "first rises to 0.934 at 1.5, and then all fall. At 2 all lie above 0.5. The object head "
+        "lies above flight and speech from 3 to 6 and meets it at 8; from 16 on it lies at 0.003, "
+        "the other at 0.017. The previous word is last, at 0.020 for 24."
     ),
     "denoiser-flow": (
         "Boxes joined by arrows. x_t and t lead to the inputs, and x_t to the mask. Inputs and "

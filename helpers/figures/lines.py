@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from helpers.figures.canvas import FAINT, NEW, WEIGHTS, by_name, drawing, plain
@@ -51,8 +52,10 @@ def line_plot(
     if len(lines) > len(LINES):
         raise ValueError(f"{len(lines)} lines, but only {len(LINES)} styles")
     for name, place in named_at.items():
-        if name not in lines or place not in x:
+        found = [k for k, here in enumerate(x) if math.isclose(here, place, rel_tol=1e-4)]
+        if name not in lines or not found:
             raise ValueError(f"no line {name!r} has a point at {place} to be named at")
+        named_at[name] = found[0]
     facts = [f"{x_axis} | " + " | ".join(lines)]
     for k, place in enumerate(x):
         cells = [rounded(values[k], decimals) for values in lines.values()]
@@ -84,13 +87,13 @@ def line_plot(
         ax.margins(y=0.05 if not named_at else 0.12)
         ax.autoscale_view()  # or the heights below are those of an empty sheet
         ends = {**{name: values[-1] for name, values in lines.items()}, **levels} if x else {}
-        for name, place in named_at.items():
-            here = {other: values[x.index(place)] for other, values in lines.items()}
+        for name, k in named_at.items():
+            here = {other: values[k] for other, values in lines.items()}
             highest, _ = here[name] == max(here.values()), ends.pop(name)
             side = {"ha": "left", "va": "bottom"} if highest else {"ha": "right", "va": "top"}
             side |= {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
             at = {"xytext": (6, 3) if highest else (-6, -3), "textcoords": "offset points"}
-            ax.annotate(name, (place, here[name]), fontsize=11, **at, **side)
+            ax.annotate(name, (x[k], here[name]), fontsize=11, **at, **side)
         shares = ax.transAxes.inverted()
         heights = {
             name: shares.transform(ax.transData.transform((x[-1], end)))[1]

@@ -118,7 +118,8 @@ def _draw(ax: Axes, told: Mapping[str, Any]) -> None:
         ax.plot([x, x], [WORDS, end], color="#bbbbbb", linewidth=1.5, zorder=1)
         box = {"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": "black"}
         box |= {"linewidth": 2.0 if k == asks else 0.8}
-        ax.text(x, WORDS, in_lines(word), fontsize=9.5, linespacing=0.95, bbox=box, **centered)
+        size = min(9.5, 13 * step)  # neighboring boxes must not touch
+        ax.text(x, WORDS, in_lines(word), fontsize=size, linespacing=0.95, bbox=box, **centered)
     heads = [*told["looks"]]
     for layer, (top, bottom) in enumerate(((WORDS + 0.24, NOTES - 0.13), (NOTES + 0.13, GATHERED))):
         ax.text(0.02, top + 0.08, f"layer {layer + 1}", fontsize=10, weight="bold", va="center")
