@@ -8,7 +8,10 @@ from torch import nn
 from helpers import judge
 from helpers.checks import denoiser
 
-RECORD = Record(before_solutions=("tools", "words", "encode", "padding", "attention", "parts"))
+RECORD = Record(
+    before_solutions=("tools", "words", "encode", "padding", "attention", "parts"),
+    given={"weight-text": {"0.15": "a fixed level, as an example of one that is not used"}},
+)
 
 NAMES = run_cells(4, *RECORD.before_solutions)
 BlockParts, PAD, MASK, INF = NAMES["BlockParts"], 0, 1, float("inf")
