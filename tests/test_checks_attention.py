@@ -371,7 +371,7 @@ WRONG = {
     ),
     "SDPA without dropout": (
         answer(lambda self, x: F.scaled_dot_product_attention(*parts(self, x), is_causal=True)),
-        "missing in training only",
+        "acts in training only",
     ),
     "SDPA with keys first": (
         answer(
@@ -411,13 +411,13 @@ WRONG = {
         wrong(hide=lambda s, block: s.tril()),
         "What is exp(0)",
     ),
-    "softmax twice": (wrong(softmax=lambda s: s.softmax(-1).softmax(-1)), "What is exp(0)"),
+    "softmax twice": (wrong(softmax=lambda s: s.softmax(-1).softmax(-1)), "*last* softmax"),
     "mask multiplied": (wrong(hide=lambda s, block: s * ~block), "What is exp(0)"),
     "texts in a batch of three": (
         answer(lambda self, x: attend(self, x).reshape(3, -1, 2)),
         "as wide as which projection",
     ),
-    "weights turned": (wrong(mix=lambda w, q, k, v, x: w.mT @ v), "must sum to 1"),
+    "weights turned": (wrong(mix=lambda w, q, k, v, x: w.mT @ v), "In the mix"),
     "values in reverse": (wrong(mix=lambda w, q, k, v, x: v.mT @ w), "as wide as which"),
     "one token ahead is open": (
         wrong(mask=lambda self, n: ones(n, 2)),
@@ -462,7 +462,7 @@ WRONG = {
     ),
     "scores cut off at one": (
         wrong(softmax=lambda s: s.clamp(max=1.0).softmax(-1)),
-        "Which numbers meet",
+        "Read each step aloud",
     ),
     "outputs cut off at one half": (
         wrong(mix=lambda w, q, k, v, x: (w @ v).clamp(max=0.5)),
@@ -493,7 +493,7 @@ WRONG = {
         wrong(softmax=lambda s: s.exp() * s.exp().sum(-1, keepdim=True)),
         "shares that add up to 1",
     ),
-    "sigmoid for softmax": (wrong(softmax=torch.sigmoid), "missing share"),
+    "sigmoid for softmax": (wrong(softmax=torch.sigmoid), "know of the others"),
     "weights returned": (wrong(mix=lambda w, q, k, v, x: w), "as wide as which projection"),
     "input mixed, not values": (
         wrong(mix=lambda w, q, k, v, x: w @ x),
@@ -518,7 +518,7 @@ WRONG = {
     ),
     "one half, whatever p": (drops(lambda w, p: F.dropout(w)), "and where does forward read it"),
     "everything dropped": (drops(lambda w, p: 0 * w), "Is p the chance to fall or to stay"),
-    "no dropout": (wrong(drop=lambda w: w), "missing in training only"),
+    "no dropout": (wrong(drop=lambda w: w), "acts in training only"),
     "dropout always on": (
         wrong(drop=lambda w: F.dropout(w, 0.5, True)),
         "In eval mode nothing is random",
@@ -533,7 +533,7 @@ WRONG = {
         ),
         "survivors grow",
     ),
-    "dropout on raw scores": (answer(early_dropout), "what does it act on"),
+    "dropout on raw scores": (answer(early_dropout), "does yours, and on what"),
     "dropout between mask and softmax": (answer(dropout_between), "normalized already"),
     "dropout on the context": (
         answer(lambda self, x: self.dropout(attend(self, x, drop=lambda w: w))),
@@ -557,7 +557,7 @@ WRONG = {
         wrong(mask=lambda self, n: ones(n, 1).expand(3, n, n)),
         "how many texts travel together",
     ),
-    "mask kept from the first call": (answer(keeps_its_mask), "how large is the stored mask"),
+    "mask kept from the first call": (answer(keeps_its_mask), "how large was the first text"),
     "mask times infinity": (
         wrong(hide=lambda s, block: s + block.float() * INF),
         "What is 0 times infinity",
@@ -648,10 +648,10 @@ WRONG = {
         wrong(hide=lambda s, block: s.masked_fill(mask=block.float(), value=INF)),
         "which dtype is expected",
     ),
-    "a mask too large": (wrong(mask=lambda self, n: ones(n + 1, 1)), "what does it expect"),
+    "a mask too large": (wrong(mask=lambda self, n: ones(n + 1, 1)), "what does that line expect"),
     "a view of turned axes": (
         wrong(mix=lambda w, q, k, v, x: (w @ v).mT.view(v.shape)),
-        "what does it expect",
+        "what does that line expect",
     ),
     "values turned": (wrong(mix=lambda w, q, k, v, x: w @ v.mT), "must change places"),
     "no gradient of the input": (
@@ -665,7 +665,7 @@ WRONG = {
     "biases left out": (answer(without_biases), "What is different here"),
     "one token's axis squeezed": (
         answer(lambda self, x: attend(self, x).squeeze(1)),
-        "Try four tokens",
+        "which axis is gone",
     ),
     "large inputs scaled down together": (
         answer(lambda self, x: attend(self, x / (x.abs().max() / 5).clamp(min=1))),
@@ -679,11 +679,11 @@ WRONG = {
                 drop=lambda w: self.dropout(w) if self.training else w * (1 - self.dropout.p),
             )
         ),
-        "missing in training only",
+        "what is left to do in eval mode",
     ),
     "survivors share what has fallen": (
         answer(lambda self, x: attend(self, x, drop=lambda w: shared(self.dropout(w)))),
-        "normalized already",
+        "with the weights after dropout",
     ),
     "no gradient": (wrong(mix=lambda w, q, k, v, x: w.detach() @ v), "cuts the graph"),
     "input changed": (answer(changes_its_input), "still draws or changes"),
@@ -866,7 +866,7 @@ SMALL_WRONG = {
     ),
     "all blocked": ("future-mask", lambda n: torch.ones(n, n), "look at itself"),
     "only itself blocked": ("future-mask", torch.eye, "look at itself"),
-    "only itself open": ("future-mask", lambda n: 1 - torch.eye(n), "future of row 0"),
+    "only itself open": ("future-mask", lambda n: 1 - torch.eye(n), "the past of that row"),
     "columns ask": ("future-mask", lambda n: torch.ones(n, n).triu(1).T, "future of row 0"),
     "only the next token": (
         "future-mask",
@@ -918,7 +918,7 @@ SMALL_WRONG = {
         lambda *lent: sum(peeks(*lent, cuts=[cut]) for cut in range(1, 5)),
         "What does your test return",
     ),
-    "turned over": ("peek-test", lambda *lent: not peeks(*lent), "before the changed"),
+    "turned over": ("peek-test", lambda *lent: not peeks(*lent), "What does `True` say"),
     "the changed token watched": (
         "peek-test",
         lambda *lent: peeks(*lent, watched=lambda cut: slice(cut + 1)),
@@ -996,7 +996,7 @@ SMALL_WRONG = {
         lambda model, x: changed_to(float("inf"), model, x),
         "What is 0 times nan",
     ),
-    "input changed": ("peek-test", lambda model, x: bool(x.mul_(2).sum()), "that it is lent"),
+    "input changed": ("peek-test", lambda model, x: bool(x.mul_(2).sum()), "writes into it"),
     "a mask of numbers as booleans": (
         "sdpa-mask",
         lambda mask: torch.zeros(mask.shape).masked_fill(mask, INF),
@@ -1117,19 +1117,35 @@ def test_right_small_answers_in_other_forms_are_right(exercise, given):
 
 
 # ------------------------------------------------------------------ what each must refuses
-def attending(finish, cut_for_good=False):
+def attending(finish):
     """A right class but for what `finish` makes of its weights and values."""
 
     def forward(self, x):
         queries, keys, values = self.W_query(x), self.W_key(x), self.W_value(x)
         future = self.mask[: x.shape[1], : x.shape[1]]
-        if cut_for_good:
-            self.mask = future
         scores = queries @ keys.transpose(1, 2) / keys.shape[-1] ** 0.5
         weights = scores.masked_fill(future.bool(), float("-inf")).softmax(dim=-1)
         return finish(self, weights, values)
 
     return answer(forward)
+
+
+class Counting(CausalAttention):
+    """Counts its calls in a buffer."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.register_buffer("calls", torch.zeros(1))
+
+    def forward(self, x):
+        self.calls += 1
+        return super().forward(x)
+
+
+def keeps_its_mask_where_the_input_is(self, x):
+    if not hasattr(self, "kept"):
+        self.kept = future(self, x.shape[1])
+    return attend(self, x, mask=lambda self, n: self.kept)
 
 
 def dropped_the_old_way(self, weights, values):
@@ -1155,13 +1171,14 @@ REFUSED = {
         "diagonal blocked",
     ],
     "causal-attention": [
-        attending(lambda self, weights, values: self.dropout(weights) @ values, cut_for_good=True),
+        answer(keeps_its_mask_where_the_input_is),
+        Counting,
         *("mask in a parameter", "large inputs scaled down together"),
         attending(lambda self, weights, values: self.dropout(weights) @ values * len(values) / 3),
         attending(dropped_the_old_way),
         *("p is the chance to stay, divided by the other", "survivors divided by p"),
         *("dropout on the context", "no gradient at all", "scores cut off at one"),
-        *("tokens of zeros skipped", "mask kept from the first call"),
+        *("tokens of zeros skipped", "mask on the default device"),
     ],
     "peek-test": [
         right_then_changed(by_prefixes),

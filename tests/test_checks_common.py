@@ -14,8 +14,8 @@ from helpers.checks.common import differs, how_far, no_truth_value, too_few_runs
         (0.014, "is off by up to 0.01"),
         (0.0061, "is off by up to 0.006"),
         (0.0004, "is off by up to 0.0004"),
-        (torch.nan, "is not a finite number"),
-        (torch.inf, "is not a finite number"),
+        (torch.nan, "is not finite"),
+        (torch.inf, "is not finite"),
     ],
 )
 def test_a_gap_is_never_told_as_nothing(gap, told):

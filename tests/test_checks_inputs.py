@@ -210,9 +210,15 @@ def returns_nothing(self, x_t, t):
     self.guard(x_t)
 
 
+THREE_TERMS = (
+    lambda layers, x_t, t: layers.token_embed(x_t),
+    lambda layers, x_t, t: layers.position_embed(places(x_t)),
+    lambda layers, x_t, t: layers.noise_embed(t[:, None])[:, None],
+)
+
+
 def terms(layers, x_t, t):
-    noise = layers.noise_embed(t[:, None])[:, None]
-    return layers.token_embed(x_t), layers.position_embed(places(x_t)), noise
+    return tuple(term(layers, x_t, t) for term in THREE_TERMS)
 
 
 def in_order(*order):
@@ -220,12 +226,8 @@ def in_order(*order):
 
 
 def with_term(place, term):
-    def three_terms(layers, x_t, t):
-        found = list(terms(layers, x_t, t))
-        found[place] = term(layers, x_t, t)
-        return tuple(found)
-
-    return three_terms
+    made = [*THREE_TERMS[:place], term, *THREE_TERMS[place + 1 :]]
+    return lambda layers, x_t, t: tuple(make(layers, x_t, t) for make in made)
 
 
 def levels_zeroed(layers, x_t, t):
@@ -319,7 +321,7 @@ WRONG = {
     ),
     "what is left of the text": (
         wrong(level=lambda self, x, t, tok: noise(self, x, 1 - t, tok)),
-        "What does the noise vector of a text depend on",
+        "do with a level",
     ),
     "tokens scaled by the root of the width": (
         wrong(tokens=lambda self, x: self.token_embed(x) * self.token_embed.embedding_dim**0.5),
@@ -337,7 +339,7 @@ WRONG = {
         wrong(tokens=lambda self, x: torch.nn.Embedding(11, 8)(x)),
         "drawn anew at each call",
     ),
-    "in half": (wrong(join=lambda tok, pos, noi: (tok + pos + noi).half()), "Which dtype"),
+    "in half": (wrong(join=lambda tok, pos, noi: (tok + pos + noi).half()), "changes a dtype"),
     "texts and places exchanged": (
         wrong(join=lambda tok, pos, noi: (tok + pos + noi).transpose(0, 1)),
         "which axis is off, or missing",
@@ -350,25 +352,32 @@ WRONG = {
     ),
     "the whole table of positions": (
         wrong(position=lambda self, x: self.position_embed.weight),
-        "Print the shape and",
+        "print the shape and",
     ),
     "positions of six places": (
         wrong(position=lambda self, x: self.position_embed(torch.arange(6))),
-        "Print the shape and",
+        "print the shape and",
     ),
     "tables exchanged": (
         wrong(
             tokens=lambda self, x: self.position_embed(x % 7),
             position=lambda self, x: self.token_embed(places(x)),
         ),
-        "What does a position depend on",
+        "Which table is handed the IDs",
+    ),
+    "tables exchanged, the IDs as they are": (
+        wrong(
+            tokens=lambda self, x: self.position_embed(x),
+            position=lambda self, x: self.token_embed(places(x)),
+        ),
+        "Which table is handed the IDs",
     ),
     "nan in eval mode": (
         answer(lambda self, x, t: plain(self, x, t) * (1 if self.training else torch.nan)),
-        "are they added",
+        "in eval mode that it does not",
     ),
     "no tokens": (wrong(join=lambda tok, pos, noi: pos + noi), "which IDs does it look up"),
-    "padding blanked": (wrong(join=blank_padding), "are they added"),
+    "padding blanked": (wrong(join=blank_padding), "treat some places otherwise"),
     "one level for the batch": (
         wrong(level=lambda self, x, t, tok: noise(self, x, t.mean().expand(len(x)), tok)),
         "What are 0.25 and 0.75",
@@ -379,7 +388,7 @@ WRONG = {
     ),
     "level scaled": (
         wrong(level=lambda self, x, t, tok: noise(self, x, t * 100, tok)),
-        "What does the noise vector of a text depend on",
+        "do with a level",
     ),
     "product, not sum": (
         wrong(join=lambda tok, pos, noi: tok * pos + noi),
@@ -409,11 +418,11 @@ WRONG = {
     ),
     "levels in steps": (
         wrong(level=lambda self, x, t, tok: noise(self, x, (t * 100).long() / 100, tok)),
-        "What does the noise vector of a text depend on",
+        "do with a level",
     ),
     "twice in eval mode": (
         answer(lambda self, x, t: plain(self, x, t) * (1 if self.training else 2)),
-        "are they added",
+        "in eval mode that it does not",
     ),
     "half of the gradient": (
         wrong(
@@ -436,7 +445,7 @@ WRONG = {
     ),
     "two texts assumed": (
         wrong(level=lambda self, x, t, tok: self.noise_embed(t.reshape(len(x), 2).to(tok))),
-        "Print the shape and",
+        "print the shape and",
     ),
     "axes of one place squeezed": (
         wrong(join=lambda tok, pos, noi: (tok + pos + noi).squeeze(1)),
@@ -444,13 +453,13 @@ WRONG = {
     ),
     "level in whole hundreds": (
         wrong(level=lambda self, x, t, tok: noise(self, x, (t * 100).long() * 100, tok)),
-        "What does the noise vector of a text depend on",
+        "do with a level",
     ),
     "places cut too early": (
         wrong(
             position=lambda self, x: self.position_embed(places(x).clamp(max=self.max_length - 2))
         ),
-        "Three vectors meet at each place",
+        "belongs to the last place",
     ),
     "no noise at [MASK]": (
         wrong(level=lambda self, x, t, tok: noise(self, x, t, tok) * (x != 1).unsqueeze(-1)),
@@ -458,7 +467,7 @@ WRONG = {
     ),
     "always in float32": (
         answer(lambda self, x, t: plain(self, x, t).float()),
-        "Which dtype have the tables",
+        "do so for every model",
     ),
     "places counted from the longest so far": (
         answer(counts_from_the_longest),
@@ -474,11 +483,11 @@ WRONG = {
     ),
     "halved in eval mode": (
         answer(lambda self, x, t: plain(self, x, t) / (1 if self.training else 2)),
-        "Three vectors meet at each place",
+        "in eval mode that it does not",
     ),
     "level 0 taken for none": (
         wrong(level=lambda self, x, t, tok: noise(self, x, t, tok) * (t != 0)[:, None, None]),
-        "Three vectors meet at each place",
+        "Is a level of 0 a level",
     ),
     "sum normalized": (
         one_more(torch.nn.LayerNorm, lambda norm, out: norm(out)),
@@ -655,11 +664,23 @@ SMALL_WRONG = {
     "batch and length exchanged": (
         "three-shapes",
         {**SHAPES, "token": (5, 3, 7)},
-        "How many IDs are looked up",
+        "What shape has x_t",
     ),
-    "the whole table": ("three-shapes", {**SHAPES, "position": (6, 7)}, "two texts"),
-    "the numbers of the places": ("three-shapes", {**SHAPES, "position": (5,)}, "two texts"),
-    "one level for each text": ("three-shapes", {**SHAPES, "noise": (3, 1)}, "One vector for each"),
+    "the whole table": (
+        "three-shapes",
+        {**SHAPES, "position": (6, 7)},
+        "how many rows are looked up",
+    ),
+    "the numbers of the places": (
+        "three-shapes",
+        {**SHAPES, "position": (5,)},
+        "a number, or how many",
+    ),
+    "one level for each text": (
+        "three-shapes",
+        {**SHAPES, "noise": (3, 1)},
+        "One vector of how many",
+    ),
     "the axis in front": ("three-shapes", {**SHAPES, "noise": (1, 3, 7)}, "left for broadcasting"),
     "spread already": ("three-shapes", {**SHAPES, "noise": (3, 5, 7)}, "left for broadcasting"),
     "places put side by side": ("three-shapes", {**SHAPES, "sum": (3, 15, 7)}, "Line the three"),
@@ -712,7 +733,7 @@ SMALL_WRONG = {
     "what is left of the text": (
         "three-terms",
         with_term(2, lambda p, x, t: p.noise_embed(1 - t[:, None])[:, None]),
-        "Which layer makes",
+        "do with a level",
     ),
     "the level itself": (
         "three-terms",
@@ -737,7 +758,7 @@ SMALL_WRONG = {
     "positions along the batch": (
         "three-terms",
         with_term(1, lambda p, x, t: p.position_embed(torch.arange(len(x)))[:, None]),
-        "places 0, 1, 2",
+        "count the texts",
     ),
     "the table in place of its rows": (
         "three-terms",
@@ -753,7 +774,7 @@ SMALL_WRONG = {
     "levels in a row": (
         "three-terms",
         with_term(2, lambda p, x, t: p.noise_embed(t)),
-        "Read the error",
+        "Linear looks only at the last axis",
     ),
     "positions as quantities": (
         "three-terms",
@@ -772,12 +793,16 @@ SMALL_WRONG = {
     ),
     "tables only": ("count-parameters", lambda v, m, d: (v + m) * d, "has a bias"),
     "one row too many": ("count-parameters", lambda v, m, d: (v + m + 3) * d, "how many rows"),
-    "square noise": ("count-parameters", lambda v, m, d: (v + m + d + 1) * d, "how many rows"),
+    "square noise": ("count-parameters", lambda v, m, d: (v + m + d + 1) * d, "go into the noise"),
     "one bias number": ("count-parameters", lambda v, m, d: (v + m + 1) * d + 1, "has a bias"),
     "one table": ("count-parameters", lambda v, m, d: (v + 2) * d, "Which tables"),
     "rows times rows": ("count-parameters", lambda v, m, d: v * m * d, "how many rows"),
     "sizes added": ("count-parameters", lambda v, m, d: v + m + d, "how many rows"),
-    "noise at each place": ("count-parameters", lambda v, m, d: (v + 3 * m) * d, "Which tables"),
+    "noise at each place": (
+        "count-parameters",
+        lambda v, m, d: (v + 3 * m) * d,
+        "How many noise layers",
+    ),
     "no bias": ("count-parameters", lambda v, m, d: (v + m + 1) * d, "has a bias"),
     "position bias": ("count-parameters", lambda v, m, d: (v + m + 3) * d, "has a bias"),
     "one size only": ("count-parameters", lambda v, m, d: 256, "from the arguments"),
@@ -788,14 +813,14 @@ SMALL_WRONG = {
     ),
     "tables with biases": ("count-parameters", lambda v, m, d: (v + m + 4) * d, "has a bias"),
     "no row for [PAD]": ("count-parameters", lambda v, m, d: (v + m + 1) * d, "how many rows"),
-    "bytes": ("count-parameters", lambda v, m, d: 4 * (v + m + 2) * d, "how many rows"),
+    "bytes": ("count-parameters", lambda v, m, d: 4 * (v + m + 2) * d, "What is counted"),
     "parts not summed": (
         "count-parameters",
         lambda v, m, d: (v * d, m * d, 2 * d),
         "how do the parts",
     ),
-    "a number as text": ("count-parameters", lambda v, m, d: f"{(v + m + 2) * d}", "One number"),
-    "no number": ("count-parameters", lambda v, m, d: torch.nan, "One number"),
+    "a number as text": ("count-parameters", lambda v, m, d: f"{(v + m + 2) * d}", "in quotes"),
+    "no number": ("count-parameters", lambda v, m, d: torch.nan, "a division"),
     "how many layers": ("count-parameters", lambda v, m, d: 3, "Which tables are there"),
     "never": ("noise-axis", never, "how often must the model run"),
     "always": ("noise-axis", lambda model, x_t, t: True, "how often must the model run"),
@@ -808,8 +833,8 @@ SMALL_WRONG = {
     "in quotes": ("noise-axis", lambda *given: str(mixes(*given)), "What does your test return"),
     "in a list": ("noise-axis", lambda *given: [mixes(*given)], "What does your test return"),
     "how many": ("noise-axis", how_many, "What does your test return"),
-    "turned over": ("noise-axis", lambda *given: not mixes(*given), "which must stand still"),
-    "too coarse": ("noise-axis", lambda *given: mixes(*given, room=5.0), "another one's changes"),
+    "turned over": ("noise-axis", lambda *given: not mixes(*given), "What does `True` say"),
+    "too coarse": ("noise-axis", lambda *given: mixes(*given, room=5.0), "from how far on"),
     "letters changed, not levels": (
         "noise-axis",
         lambda model, x_t, t: not torch.equal(model(x_t, t)[1:], model(first_changed(x_t), t)[1:]),
@@ -856,7 +881,7 @@ SMALL_WRONG = {
         lambda model, x_t, t: model(x_t, t).shape[0] != len(t),
         "how often must the model run",
     ),
-    "t changed": ("noise-axis", lambda model, x_t, t: bool(t.add_(1).sum() < 0), "x_t or t"),
+    "t changed": ("noise-axis", lambda model, x_t, t: bool(t.add_(1).sum() < 0), "writes into it"),
     "ends for middles": ("midpoint", lambda low, high: (low, high), "Where on the way"),
     "one step too far": (
         "midpoint",
@@ -883,7 +908,7 @@ SMALL_WRONG = {
     "low minus high": (
         "midpoint",
         lambda low, high: (low + (low - high) / 2, high + (low - high) / 2),
-        "Where on the way",
+        "in which direction",
     ),
     "divided by nothing": ("midpoint", lambda low, high: (low / (low - low), high), "no number: a"),
     "nan at the end": (
@@ -910,7 +935,7 @@ SMALL_WRONG = {
         lambda low, high: (low + (high - low) / 4, high + (high - low) / 4),
         "Where on the way",
     ),
-    "end first": ("midpoint", lambda low, high: (1.5 * high - low / 2, (low + high) / 2), "Where"),
+    "end first": ("midpoint", lambda low, high: (1.5 * high - low / 2, (low + high) / 2), "first"),
     "back from high": ("midpoint", lambda low, high: 2 * [(low + high) / 2], "And 1.0"),
     "not halved": ("midpoint", lambda low, high: (low + high, low + high), "the same"),
     "other base": ("sinusoidal", table(base=1000), "By which factor"),
@@ -946,8 +971,8 @@ SMALL_WRONG = {
     "degrees": ("sinusoidal", table(unit=math.pi / 180), "in which unit"),
     "turns": ("sinusoidal", table(unit=2 * math.pi), "in which unit"),
     "half turns": ("sinusoidal", table(unit=math.pi), "in which unit"),
-    "places up to one": ("sinusoidal", lambda n, d: table(unit=1 / n)(n, d), "has speed 1"),
-    "whole numbers": ("sinusoidal", lambda *sizes: table()(*sizes).int(), "has speed 1"),
+    "places up to one": ("sinusoidal", lambda n, d: table(unit=1 / n)(n, d), "does the length"),
+    "whole numbers": ("sinusoidal", lambda *sizes: table()(*sizes).int(), "can your table hold"),
     "a speed for each column": ("sinusoidal", a_speed_for_each_column, "share an angle"),
     "cosines twice as fast": ("sinusoidal", cosines_twice_as_fast, "share an angle"),
     "half the exponent": (

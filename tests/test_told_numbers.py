@@ -73,12 +73,31 @@ def in_dtype(answer, model, t):
     return answer(11, 7, 8, 0).to(model)(inputs._ids(), torch.rand(3).to(t))
 
 
-def given_to(answer, layer):
-    model, seen = answer(11, 7, 8, 0), []
-    getattr(model, layer).register_forward_pre_hook(lambda module, given: seen.append(given[0]))
-    with contextlib.suppress(RuntimeError):
-        model(inputs._ids(), torch.rand(3))
+def first_given(layer, run):
+    seen = []
+    layer.register_forward_pre_hook(lambda module, given: seen.append(given[0]))
+    with contextlib.suppress(RuntimeError, IndexError):
+        run(inputs._ids(), inputs._levels())
     return seen[0]
+
+
+def given_to(answer, layer):
+    model = answer(11, 7, 8, 0)
+    return first_given(getattr(model, layer), model)
+
+
+def term_given(answer):
+    layers = Layers()
+    return first_given(layers.noise_embed, lambda ids, levels: answer(layers, ids, levels))
+
+
+def level_told(given, text, level, told):
+    own, found = inputs._levels()[text].item(), given.flatten()[text].item()
+    return f"{own:.4g}" == str(level) and f"{found:.4g}" == str(told) and level != told
+
+
+def other_level(answer, *told):
+    return level_told(given_to(answer, "noise_embed"), *told)
 
 
 def counted(answer, sizes, way, told):
@@ -114,14 +133,21 @@ RULES = {
         rf"for (\d) texts of (\d) places, the (\w+) term is {SHAPE}": (
             lambda a, batch, length, name, told: term(a, batch, length, name).shape == shape(told)
         ),
+        r"noise_embed is given a t of shape (.*)": (
+            lambda a, told: str(tuple(term_given(a).shape)) == told
+        ),
+        rf"text (\d) has the level {NUMBER}, and noise_embed gets {NUMBER}": (
+            lambda a, *told: level_told(term_given(a), *told)
+        ),
     },
     "denoiser-inputs": {
-        rf"for (\d) texts of (\d) places and d_model=8, {SHAPE} comes out": (
+        rf"for (\d) texts? of (\d) places? and d_model=8, {SHAPE} comes out": (
             lambda a, batch, length, told: output(a, batch, length).shape == shape(told)
         ),
-        r"position_embed is asked for rows \[(.*)\], \.\.\.": (
-            lambda a, told: told in str(given_to(a, "position_embed").tolist())
+        r"(\w+) is asked for rows \[(.*)\], \.\.\.": (
+            lambda a, table, told: told in str(given_to(a, table).tolist())
         ),
+        rf"text (\d) has the level {NUMBER}, and noise_embed gets {NUMBER}": other_level,
         r"the 5 places get the rows \[(.*)\] of": (
             lambda a, told: told in str(given_to(a, "position_embed").tolist())
         ),
@@ -142,6 +168,9 @@ RULES = {
         ),
     },
     "midpoint": {
+        rf"the first of your two vectors is off by up to {NUMBER}": (
+            lambda a, told: near(off_the_line(a, "0.5", SLOPE, BIAS), told)
+        ),
         rf"your g\((\S+)\) is off by up to {NUMBER}": (
             lambda a, level, told: near(off_the_line(a, level, SLOPE, BIAS), told)
         ),
@@ -182,6 +211,15 @@ def divisor(answer):
     model, x = attention._reveal(answer)
     last, scores = model(x)[0, -1], model.W_key(x[0]) @ model.W_query(x[0, -1])
     return (scores[0] - scores[1]) / (last[0] / last[1]).log()
+
+
+def beside_its_own(answer, told):
+    """How much more of a later token than of itself token 0 gets, against no mask at all."""
+    model, x = attention._reveal(answer)
+    scores = model.W_query(x[:, 0]) @ model.W_key(x).mT / model.W_key(x).shape[-1] ** 0.5
+    weights, without_mask = model(x)[0, 0, :5], scores[0, 0].softmax(-1)
+    ratios = (weights / weights[0]) / (without_mask / without_mask[0])
+    return all(near(ratio, told) for ratio in ratios[1:])
 
 
 def hole(query, length, key):
@@ -237,12 +275,13 @@ RULES |= {
         rf"token (\d) gives the later token (\d) the weight {NUMBER}": (
             lambda a, query, key, told: near(shares(a)[0, query, key], told)
         ),
-        rf"row (\d) of your weights \(item (\d)\) sums to {NUMBER}": (
+        rf"row (\d) of your weights \(text (\d)\) sums to {NUMBER}": (
             lambda a, row, item, told: near(shares(a)[item, row].sum(), told)
         ),
-        rf"the weights of each token add up to {NUMBER}": (
+        rf"in your output, the values count {NUMBER} times in all": (
             lambda a, told: all(near(row, told) for row in shares(a).sum(-1).flatten())
         ),
+        rf"beside its own weight, token 0 gives the future {NUMBER} times": beside_its_own,
         rf"token 0 gives each blocked token the same weight, {NUMBER}": (
             lambda a, told: all(near(share, told) for share in shares(a)[0, 0, 1:])
         ),
@@ -371,10 +410,10 @@ HEAD = {
     rf"Wq is {SHAPE} and Wk is {SHAPE}": (
         lambda a, q, k: a[0].shape == shape(q) and a[1].shape == shape(k)
     ),
-    rf"row 2 of the pattern has {NUMBER} in column (\d)": (
+    rf"row 2 of the attention has {NUMBER} in column (\d)": (
         lambda a, told, column: near(pattern(a, SIX_WORDS)[0][2, column], told, room=10)
     ),
-    rf"row 4 of the pattern gives words 0 to (\d) the same share, {NUMBER}": (
+    rf"row 4 of the attention gives words 0 to (\d) the same share, {NUMBER}": (
         lambda a, last, told: all(near(w, told) for w in pattern(a, SIX_WORDS)[0][4, : last + 1])
     ),
     r"in '(.*)', word (\d) (.*)": (
@@ -439,20 +478,23 @@ RULES |= {
 NOT_COMPUTED = {
     "your code stops|using it stops|the checker stops with|stop with|it stops: ": "torch's words",
     "(shape for|return|returns|is|says|answer has) .*, not": "what is handed in, quoted",
-    "is not three bits|is not a bit|is not a sentence|keep one of them|no object called": "quoted",
+    "is not three bits|is not a bit|is not a sentence|keep one of them": "quoted",
+    "no object of the puzzle": "quoted",
     r"places, place j|t = 0.25 and t = 0.75|belongs to t = 0|slot 'pos\d'": "what is put in",
-    r"after another length|= max_length stops|item \d|tokens \d and later": "what is put in",
+    r"after another length|= max_length stops|tokens \d and later": "what is put in",
+    r"\(text \d\) is not|text \d (changes|comes)": "what is put in",
     "a torch.float64 model turns|float32 tables and": "what is put in, and a dtype",
-    r"at (place \d|\[PAD\]) of text|what place \d": "weights that are drawn",
+    r"at place \d( \(\[PAD\]\))? of text|what place \d": "weights that are drawn",
     "vector is in the output": "weights that are drawn",
     "holds other numbers than": "a shape that is right",
     "numbers of the output|not finite|not a finite number": "drawn, or the dtype's name",
+    "too large for float32": "the dtype's name",
     r"your g\(\S+\) (has shape|is the same)": "what is handed in, or no result",
     "with dropout=|in training|in eval mode, a dropout": "drawn, in twenty passes",
-    "sums to 1|the future .* times|where all scores": "the probe's own scores",
+    "sums to 1|where all scores": "the probe's own scores",
     "exactly 0|itself the weight 0.00|no weight at all": "zeros",
     "with biases|with zeros for token": "weights that are drawn",
-    r"with \d+ tokens \(context_length": "what is put in, and a shape",
+    r"\d+ tokens? \(context_length|after a text of \d tokens": "what is put in, and a shape",
 }
 
 

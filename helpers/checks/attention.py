@@ -1,6 +1,6 @@
 """Lesson 2's exercises: what each answer must do, and hints that explain.
 
-The demands look at behavior. Sizes are pairwise different and the items of a batch
+The demands look at behavior. Sizes are pairwise different and the texts of a batch
 differ, because two equal copies in a batch as long as the context hide most mistakes.
 """
 
@@ -22,6 +22,7 @@ from helpers.checks.common import (
     differs,
     first,
     how_far,
+    many,
     no_dictionary,
     no_module_class,
     no_truth_value,
@@ -156,6 +157,19 @@ def diagonal_is_open(answer: Callable[[int], Tensor]) -> str | None:
     return f"{blocked} of 5 tokens are hidden from themselves" if blocked else None
 
 
+@future_mask.hint(
+    "Row = the token that asks: which keys lie in the past of that row, and does your mask mark "
+    "them?"
+)
+def past_is_open(answer: Callable[[int], Tensor]) -> str | None:
+    mask = _as_bool(answer(5))
+    blocked_past = mask & ~_future()
+    if not mask[_future()].all() or not blocked_past.any():
+        return None
+    query, key = first(blocked_past)
+    return f"for query {query}, key {key} is blocked, though it lies in the past"
+
+
 @future_mask.must("Row = the token that asks. Which keys lie in the future of row 0?")
 def future_is_marked(answer: Callable[[int], Tensor]) -> str | None:
     for length in (5, 3, 1, 9):
@@ -276,13 +290,16 @@ def _stops_in(is_kind: Callable[[str, list[Tensor]], bool]) -> Callable[[Any], s
 
 
 causal_attention.hint(
-    "Print the shapes of the two factors in the line that stops: which two axes must change places?"
+    "Call your class in a cell of your own, and print the shapes of the two factors in the line "
+    "that stops: which two axes must change places?"
 )(_stops_in(lambda name, tensors: "mm" in name or "matmul" in name or name == "einsum"))
 causal_attention.hint(
-    "Print the dtype of what meets in the line that stops: which dtype is expected?"
+    "Call your class in a cell of your own, and print the dtype of what meets in the line that "
+    "stops: which dtype is expected?"
 )(_stops_in(lambda name, tensors: "mask" in name and all(t.dtype != torch.bool for t in tensors)))
 causal_attention.hint(
-    "Print the shape and dtype of what meets in the line that stops: what does it expect?"
+    "Call your class in a cell of your own, and print the shape and dtype of what meets in the "
+    "line that stops: what does that line expect?"
 )(_stops_in(lambda name, tensors: True))
 
 
@@ -305,14 +322,39 @@ def shape_is_right(answer: type[nn.Module]) -> str | None:
 
 @causal_attention.hint("Try four tokens: how large are the scores, how large is the stored mask?")
 def shorter_input_runs(answer: type[nn.Module]) -> str | None:
-    model = _build(answer)
     for tokens in (TOKENS, 4, 7, 1):
         try:
-            shape = tuple(model(_texts(tokens)).shape)
+            _run(answer, tokens)
         except Exception as error:
-            return f"with {tokens} tokens (context_length={CONTEXT}) it stops: {describe(error)}"
+            given = f"{many(tokens, 'token')} (context_length={CONTEXT})"
+            return f"with {given} it stops: {describe(error)}"
+    return None
+
+
+@causal_attention.hint(
+    "One context vector for each token of each text: which axis is gone, and which step takes it "
+    "away?"
+)
+def shorter_input_keeps_its_axes(answer: type[nn.Module]) -> str | None:
+    for tokens in (TOKENS, 4, 7, 1):
+        shape = tuple(_run(answer, tokens).shape)
         if shape != (BATCH, tokens, D_OUT):
-            return f"with {tokens} tokens (context_length={CONTEXT}), {by(shape)} comes out"
+            given = f"{many(tokens, 'token')} (context_length={CONTEXT})"
+            return f"with {BATCH} texts of {given}, {by(shape)} comes out"
+    return None
+
+
+@causal_attention.must(
+    "What does your class keep from one call to the next, and how large was the first text?"
+)
+def calls_may_differ_in_length(answer: type[nn.Module]) -> str | None:
+    model, before = _build(answer), ""
+    for tokens in (TOKENS, 4, 7):
+        try:
+            model(_texts(tokens))
+        except Exception as error:
+            return f"{before}a text of {tokens} tokens stops with {describe(error)}"
+        before = f"after a text of {tokens} tokens, "
     return None
 
 
@@ -366,6 +408,22 @@ def values_are_only_weighted(answer: type[nn.Module]) -> str | None:
 
 
 @causal_attention.hint(
+    "In the mix, each context vector is one token's shares times the values: which axis of the "
+    "weights meets the tokens of the values?"
+)
+def weights_are_not_turned(answer: type[nn.Module]) -> str | None:
+    mixed, rows = _weights(answer), _weights(answer).sum(-1)
+    if not differs(rows, torch.ones_like(rows)):
+        return None  # each token has its own shares: of others than it should
+    if mixed.tril(-1).abs().max() > TOLERANCE or not mixed[:, 0].min() > TOLERANCE:
+        return None
+    return (
+        "the last token's output holds none of the earlier values, and the first token's output "
+        "holds all of the later ones"
+    )
+
+
+@causal_attention.hint(
     "Each token shares out one unit of attention: which axis of [B, query, key] must sum to 1?"
 )
 def softmax_runs_over_keys(answer: type[nn.Module]) -> str | None:
@@ -415,7 +473,7 @@ def all_tokens_are_numbers(answer: type[nn.Module]) -> str | None:
         return None
     item, token = first(bad)
     where = "the last token" if token == TOKENS - 1 else f"token {token}"
-    return f"the output of {where} (item {item}) is not a finite number"
+    return f"the output of {where} (text {item}) is not a finite number"
 
 
 @causal_attention.hint(
@@ -445,7 +503,19 @@ def all_rows_have_one_sum(answer: type[nn.Module]) -> str | None:
     total = rows[0, 0]
     if abs(total - 1) < 1e-2 or differs(rows, total.expand_as(rows)):
         return None
-    return f"the weights of each token add up to {total:.2f}, not to 1"
+    return f"in your output, the values count {total:.2f} times in all, not once"
+
+
+@causal_attention.hint(
+    "What makes the shares of one token add up to 1: does each of your weights know of the others?"
+)
+def last_row_sums_to_one(answer: type[nn.Module]) -> str | None:
+    """A mask after softmax takes nothing from the last token, which has no future."""
+    sums = _weights(answer)[:, -1].sum(-1)
+    bad = (sums - 1).abs() > TOLERANCE
+    if not bad.all():
+        return None
+    return f"row {TOKENS - 1} of your weights (text 0) sums to {sums[0]:.4g}, not to 1"
 
 
 @causal_attention.hint("Add up row 0 of the weights: who kept the missing share?")
@@ -455,7 +525,7 @@ def rows_sum_to_one(answer: type[nn.Module]) -> str | None:
     if not bad.any():
         return None
     item, token = first(bad)
-    return f"row {token} of your weights (item {item}) sums to {rows[item, token]:.4g}, not to 1"
+    return f"row {token} of your weights (text {item}) sums to {rows[item, token]:.4g}, not to 1"
 
 
 @causal_attention.hint("Which axis is the batch, and which step mixes along it?")
@@ -467,7 +537,7 @@ def items_are_independent(answer: type[nn.Module]) -> str | None:
             other[item] = 2 - other[item]
             for watched in set(range(BATCH)) - {item}:
                 if differs(run(x)[watched], run(other)[watched]):
-                    return f"{when}item {watched} changes when only item {item} is changed"
+                    return f"{when}text {watched} changes when only text {item} is changed"
     return None
 
 
@@ -506,17 +576,32 @@ def token_sees_itself(answer: type[nn.Module]) -> str | None:
     return None
 
 
+@causal_attention.hint("At the blocked places, what goes into your *last* softmax?")
+def softmax_runs_once(answer: type[nn.Module]) -> str | None:
+    """Of the weights 1, 0, 0, … a second softmax makes shares in the ratio of exp(1) to exp(0)."""
+    logs = _weights(answer)[:, 0].log()
+    if differs(logs[:, :1] - logs[:, 1:], torch.ones(BATCH, TOKENS - 1)):
+        return None
+    return _same_for_all_blocked(logs.exp())
+
+
+def _same_for_all_blocked(row: Tensor) -> str:
+    return f"token 0 gives each blocked token the same weight, {row[0, -1]:.2g} in text 0"
+
+
 @causal_attention.hint("What is exp(0), and which score has exp equal to 0?")
 def blocked_scores_are_not_finite(answer: type[nn.Module]) -> str | None:
     """Future weights that do not depend on the keys: blocked with a finite number."""
     later = _weights(answer)[:, 0, 1:]
     spread = (later.max(-1).values - later.min(-1).values) / later.max(-1).values
     if later.min() > 1e-12 and spread.max() < 1e-3:
-        return f"token 0 gives each blocked token the same weight, {later[0, 0]:.2g} in item 0"
+        return _same_for_all_blocked(later)
     return None
 
 
-@causal_attention.hint("Adding to a score makes it larger or smaller: does that hide the token?")
+@causal_attention.hint(
+    "A number added to a score, or taken off, makes it larger or smaller: does that hide the token?"
+)
 def blocked_scores_are_not_shifted(answer: type[nn.Module]) -> str | None:
     """Future weights that follow the scores, but from a shifted level."""
     row, scores = _weights(answer)[:, 0], _scores(answer)[:, 0]
@@ -528,7 +613,10 @@ def blocked_scores_are_not_shifted(answer: type[nn.Module]) -> str | None:
     if differs(shift, shift[:1, :1].expand_as(shift), 1e-2) or shift.abs().max() < 1e-2:
         return None
     factor = shift.mean().exp()
-    return f"token 0 gives the future {factor:.2f} times the weight that it has without a mask"
+    return (
+        f"beside its own weight, token 0 gives the future {factor:.2f} times the weight that it "
+        "has without a mask"
+    )
 
 
 @causal_attention.hint(
@@ -605,6 +693,18 @@ def queries_ask(answer: type[nn.Module]) -> str | None:
 
 
 @causal_attention.hint(
+    "What happens to scores[i, j] between the product and softmax? Read each step aloud."
+)
+def scores_are_only_scaled(answer: type[nn.Module]) -> str | None:
+    """The right scores, in their order, but bent on the way."""
+    logs, scores = _weights(answer)[:, -1].log(), _scores(answer)[:, -1]
+    in_order = logs.gather(-1, scores.argsort(-1))
+    if (in_order.diff() < -TOLERANCE).any() or _off_line(scores, logs) <= 1e-3:
+        return None
+    return "the last row of weights follows the order of the scores, and not their distances"
+
+
+@causal_attention.hint(
     "Which numbers meet in scores[i, j]? Does reading a matrix in another shape turn it?"
 )
 def weights_follow_the_scores(answer: type[nn.Module]) -> str | None:
@@ -651,7 +751,7 @@ def _off_line(scores: Tensor, logs: Tensor) -> float:
 def batch_size_is_no_matter(answer: type[nn.Module]) -> str | None:
     model, x = _build(answer), _texts()
     moved = differs(model(x)[:1], model(x[:1]))
-    return "item 0 comes out differently when it travels alone" if moved else None
+    return "text 0 comes out differently when it travels alone" if moved else None
 
 
 @causal_attention.hint("Which number says how much is dropped, and where does forward read it?")
@@ -662,12 +762,25 @@ def no_dropout_means_none(answer: type[nn.Module]) -> str | None:
     return "with dropout=0.0, training still differs from eval mode" if moved else None
 
 
-@causal_attention.must("Which step is missing in training only, and what does it act on?")
+@causal_attention.hint("If the survivors have grown in training, what is left to do in eval mode?")
+def eval_mode_scales_nothing(answer: type[nn.Module]) -> str | None:
+    for p in CHANCES:
+        if finding := _changed_by_dropout(answer, p):
+            return finding
+    return None
+
+
+def _changed_by_dropout(answer: type[nn.Module], p: float) -> str | None:
+    model, x = _reveal(answer, p)
+    changed = differs(model(x), _reveal(answer)[0](x))
+    return f"in eval mode, a dropout of {p} still changes the output" if changed else None
+
+
+@causal_attention.must("Which step acts in training only: does yours, and on what?")
 def dropout_drops(answer: type[nn.Module]) -> str | None:
     for p in CHANCES:
-        model, x = _reveal(answer, p)
-        if differs(model(x), _reveal(answer)[0](x)):
-            return f"in eval mode, a dropout of {p} still changes the output"
+        if finding := _changed_by_dropout(answer, p):
+            return finding
         fallen, ratios = _dropped(answer, p)
         if fallen == 0 and ratios.isfinite().all():
             return f"in training with dropout={p}, no attention weight is ever dropped"
@@ -690,6 +803,20 @@ def survivors_are_scaled(answer: type[nn.Module]) -> str | None:
         if _even(ratios) and not abs(ratios[0] - 1 / (1 - p)) < 1e-3:
             return f"with dropout={p}, each surviving weight is {ratios[0]:.2f} times as large"
     return None
+
+
+@causal_attention.hint(
+    "What do you do with the weights after dropout? Does it depend on how many have fallen?"
+)
+def survivors_do_not_share(answer: type[nn.Module]) -> str | None:
+    for p in CHANCES:
+        model, x = _reveal(answer, p)
+        model.train()
+        sums = torch.cat([model(x)[..., :TOKENS].sum(-1) for _ in range(20)]).flatten()
+        left = sums[~(sums.abs() < TOLERANCE)]
+        if differs(left, torch.ones_like(left)):
+            return None
+    return "in training, the weights that are left of a token's still add up to 1"
 
 
 @causal_attention.must("What must be normalized already when dropout acts on it?")
@@ -771,7 +898,7 @@ def numbers_agree(answer: type[nn.Module]) -> str | None:
                 return f"a {dtype} model turns {dtype} input into {out.dtype}"
             if differs(out, expected):
                 return (
-                    f"with biases, {tokens} tokens, d_out={d_out} and {dtype}, an output "
+                    f"with biases, {many(tokens, 'token')}, d_out={d_out} and {dtype}, an output "
                     f"{how_far(out, expected)}"
                 )
     return None
@@ -785,7 +912,7 @@ def zeros_are_tokens_too(answer: type[nn.Module]) -> str | None:
         zero[1, token] = 0.0
         out, expected = model(zero), _reference(model, zero)
         if differs(out, expected):
-            return f"with zeros for token {token} of item 1, an output {how_far(out, expected)}"
+            return f"with zeros for token {token} of text 1, an output {how_far(out, expected)}"
     return None
 
 
@@ -845,7 +972,7 @@ def _one_hole(query: int, key: int, length: int = TOKENS) -> Tensor:
     return mask
 
 
-@peek_test.must("Does your test change the model or the input that it is lent?")
+@peek_test.must("Someone may still need what your test was lent: which line writes into it?")
 def lent_things_stay(answer: Callable) -> str | None:
     x = _texts()
     before = x.clone()
@@ -869,13 +996,27 @@ def true_or_false_is_said(answer: Callable) -> str | None:
     return None
 
 
-@peek_test.hint("What is 0 times nan? What does a token become when you change it?")
+@peek_test.hint("What is 0 times nan, or 0 times inf? What does a token become when you change it?")
 def changed_tokens_are_numbers(answer: Callable) -> str | None:
     model, outputs = _Attention(_future()), []
     model.register_forward_hook(lambda module, inputs, out: outputs.append(out))
     if answer(model, _texts()) and not all(out.isfinite().all() for out in outputs):
         return "with what you put into x, a correct causal model returns nan or inf"
     return None
+
+
+@peek_test.hint(
+    "What does `True` say in this exercise, and what does your test return when no earlier output "
+    "moves?"
+)
+def test_is_not_turned_over(answer: Callable) -> str | None:
+    says = [
+        answer(_Attention(mask), _texts())
+        for mask in (_future(), torch.zeros(TOKENS, TOKENS).bool())
+    ]
+    if not says[0] or says[1]:
+        return None
+    return "you say that a correct causal model peeks, and that one without any mask does not"
 
 
 @peek_test.must("Only outputs before the changed token must stand still: do you compare others?")

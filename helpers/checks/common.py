@@ -14,7 +14,8 @@ from torch.overrides import TorchFunctionMode
 from helpers.exercises import Exercise, in_words, is_blank, told
 from helpers.shapes import by
 
-STUB = "the dictionary of the stub, filled in"
+STUB = "the dictionary that stood in the cell, filled in"
+NOT_FINITE = "Which step makes a number that is no number: a division, a log, an inf?"
 TOLERANCE = 1e-4  # right answers in other forms round differently
 
 
@@ -34,8 +35,13 @@ def how_far(found: Tensor, wanted: Tensor) -> str:
     """How far a tensor is from another one, in words that any gap makes true."""
     gap = (found - wanted).abs().max()
     if not gap.isfinite():
-        return "is not a finite number"
+        return "is not finite"
     return f"is off by up to {gap:.2f}" if gap > 0.01 else f"is off by up to {gap:.1g}"
+
+
+def many(number: int, noun: str) -> str:
+    """So many of something: "1 text", "2 texts"."""
+    return f"{number} {noun}" + "s" * (number != 1)
 
 
 def seed(number: int) -> None:
@@ -83,7 +89,7 @@ def no_dictionary(answer: Any) -> str | None:
     """What is wrong with an answer that should be the dictionary of its stub."""
     if isinstance(answer, dict):
         return None
-    return f"the answer is {in_words(answer)}, not the dictionary of the stub"
+    return f"the answer is {in_words(answer)}, not the dictionary that stood in the cell"
 
 
 def no_truth_value(found: Any) -> str | None:
@@ -112,12 +118,13 @@ def shape_exercise(
     shapes: dict[str, tuple[tuple[int, ...], str]],
     axes: str = "",
     also: dict[str, tuple[int, ...]] | None = None,
+    slips: Sequence[tuple[str, Callable[[tuple], bool], str]] = (),
 ) -> Exercise:
     """An exercise whose answer maps each name to a shape.
 
     `shapes` maps each name to the right shape and to the question to ask about another. `axes`,
     if given, is asked instead when a shape has too few axes, or too many. `also` holds shapes that
-    are right as well.
+    are right as well; `slips` names, kinds of wrong shapes and a question for each.
     """
     exercise = Exercise(name, why, STUB, attempt=lambda answer: answer)
 
@@ -139,6 +146,9 @@ def shape_exercise(
         if axes:
             _explain_axes(exercise, name, len(shape), axes)
         right = {shape, (also or {}).get(name, shape)}
+        for slipped, is_kind, own_question in slips:
+            if slipped == name:
+                _explain_slip(exercise, name, right, is_kind, own_question)
         _demand_shape(exercise, name, right, question)
     return exercise
 
@@ -150,12 +160,24 @@ def _explain_axes(exercise: Exercise, name: str, wanted: int, question: str) -> 
         return None if axes == wanted else f"{name!r} has {axes} axes in yours"
 
 
+def _explain_slip(
+    exercise: Exercise, name: str, right: set[tuple], is_kind: Callable, question: str
+) -> None:
+    @exercise.hint(question)
+    def shape_is_no_slip(answer: dict) -> str | None:
+        return _other_shape(answer, name, right) if is_kind(tuple(answer[name])) else None
+
+
 def _demand_shape(exercise: Exercise, name: str, right: set[tuple], question: str) -> None:
     @exercise.must(question)
     def shape_is_right(answer: dict) -> str | None:
-        given = tuple(answer[name])
-        fits = given in right and not isinstance(answer[name], set)
-        return None if fits else f"{name!r} does not come out as {by(given)}"
+        return _other_shape(answer, name, right)
+
+
+def _other_shape(answer: dict, name: str, right: set[tuple]) -> str | None:
+    given = tuple(answer[name])
+    fits = given in right and not isinstance(answer[name], set)
+    return None if fits else f"{name!r} does not come out as {by(given)}"
 
 
 def refused_call(run: Callable[..., Any], *args: Any) -> tuple[str, list[Tensor]]:

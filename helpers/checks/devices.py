@@ -39,4 +39,7 @@ def left_behind(model: nn.Module, *inputs: Tensor) -> str | None:
                 setattr(part, name, value.to("meta"))
     with MakesOnMeta():
         met = devices_that_met(model, *inputs)
-    return f"with model and input on another device, {met}" if met else None
+    if met is None:
+        return None
+    operation, _, _ = met.partition(":")
+    return f"with model and input on another device, {operation} meets a tensor that stayed behind"

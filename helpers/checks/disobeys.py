@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from helpers.checks.common import (
+    NOT_FINITE,
     STUB,
     TOLERANCE,
     differs,
@@ -51,12 +52,11 @@ from helpers.puzzle import (
     rule,
     sentences,
 )
-from helpers.shapes import by
+from helpers.shapes import by, rounded
 
 SHARP = 0.8  # the least share of attention that counts as "looks at"
 CLOSE = 0.25  # how far a written bit may be from 0 or 1: room for a leak
 CHANGED = 1e-3
-LARGEST = 1e30
 MATRICES = "(Wq, Wk, Wv, Wo), plain tensors of numbers"
 
 # --------------------------------------------------------------------------------------
@@ -126,6 +126,10 @@ def a_pair_of_ones_own(pair: Sequence[str]) -> str | None:
 # --------------------------------------------------------------------------------------
 # Heads, handed in as (Wq, Wk, Wv, Wo)
 # --------------------------------------------------------------------------------------
+class NotFiniteError(ValueError):
+    """A part of an answer holds a number that is none."""
+
+
 def _as_matrices(answer: Any, names: Sequence[str]) -> list[Tensor]:
     """The answer's parts as float tensors. Raises `ValueError` with what is wrong."""
     if not isinstance(answer, tuple | list):
@@ -141,7 +145,9 @@ def _as_matrices(answer: Any, names: Sequence[str]) -> list[Tensor]:
         except Exception:
             raise ValueError(f"{name} cannot be read as a matrix of numbers") from None
         if not part.isfinite().all():
-            raise ValueError(f"{name} holds a number that is not finite, or too large for float32")
+            raise NotFiniteError(
+                f"{name} holds a number that is not finite, or too large for float32"
+            )
         parts.append(part)
     return parts
 
@@ -167,7 +173,21 @@ def _no_head(answer: Any, d_model: int) -> str | None:
     return None
 
 
+def _demand_numbers(exercise: Exercise, names: Sequence[str]) -> None:
+    @exercise.hint(NOT_FINITE)
+    def parts_are_finite(answer: Any) -> str | None:
+        try:
+            _as_matrices(answer, names)
+        except NotFiniteError as error:
+            return str(error)
+        except ValueError:
+            return None  # the next demand's
+        return None
+
+
 def _demand_form(exercise: Exercise, slots: Sequence[str]) -> None:
+    _demand_numbers(exercise, ("Wq", "Wk", "Wv", "Wo"))
+
     @exercise.hint(
         "Wq and Wk turn a stream [words, slots] into [words, width], Wv into [words, width of "
         "its own], and Wo turns that back into [words, slots]: which sizes must be equal?"
@@ -175,12 +195,12 @@ def _demand_form(exercise: Exercise, slots: Sequence[str]) -> None:
     def matrices_fit(answer: Any) -> str | None:
         return _no_head(answer, len(slots))
 
-    @exercise.must("How large do numbers get when a query meets a key, or a value meets Wo?")
+    @exercise.hint("How large do numbers get when a query meets a key, or a value meets Wo?")
     def numbers_stay_finite(answer: Any) -> str | None:
         Wq, Wk, Wv, Wo = _head(answer)
         for what, product_of_two in (("Wq @ Wk.T", Wq @ Wk.T), ("Wv @ Wo", Wv @ Wo)):
-            if not product_of_two.abs().max() < LARGEST:
-                return f"{what} holds numbers too large to compute with"
+            if not product_of_two.isfinite().all():
+                return f"{what} holds numbers too large for float32"
         return None
 
 
@@ -266,19 +286,22 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
                 return f"{name} holds nothing in the position slots"
         return None
 
-    @hint("Row = the word that asks: in row 2 of the pattern, which column should be 1?")
+    @hint("Row = the word that asks: in row 2 of the attention, which column should be 1?")
     def looks_not_ahead(answer: Any) -> str | None:
         weights = longest(answer)
         if weights[1:-1].diagonal(2).min() <= 0.5:
             return None
-        return f"row 2 of the pattern has {weights[2, 3]:.2f} in column 3, the word that follows"
+        return f"row 2 of the attention has {weights[2, 3]:.2f} in column 3, the word that follows"
 
-    @hint("Print the pattern: are the ones on the diagonal or one below it?")
+    @hint(
+        "Run attend with your head in a cell of your own, and look at the attention: are the ones "
+        "on the diagonal or one below it?"
+    )
     def looks_not_at_itself(answer: Any) -> str | None:
         weights = longest(answer)
         if weights.diagonal()[1:].min() <= 0.5:
             return None
-        return f"row 2 of the pattern has {weights[2, 2]:.2f} in column 2, the word itself"
+        return f"row 2 of the attention has {weights[2, 2]:.2f} in column 2, the word itself"
 
     @hint("How much weight does the word right before get when four words lie before it?")
     def looks_not_at_all_earlier(answer: Any) -> str | None:
@@ -287,7 +310,7 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
             earlier = row[: last + 1]
             if earlier.sum() > 0.95 and earlier.max() - earlier.min() < 0.005:
                 share = f"{row[3]:.2f} each"
-                return f"row 4 of the pattern gives words 0 to {last} the same share, {share}"
+                return f"row 4 of the attention gives words 0 to {last} the same share, {share}"
         return None
 
     @hint("Take that row: with which slot does the word ask, and which slot answers it?")
@@ -469,9 +492,10 @@ def something_is_added(answer: Callable) -> str | None:
     return "with two heads, X comes out as it went in" if same else None
 
 
-layer.hint("Each asking word spends one unit of attention: sum one row and one column.")(
-    _same_as(axis=0)
-)
+layer.hint(
+    "Each asking word spends one unit of attention: what does one row of yours add up to, and "
+    "what one column?"
+)(_same_as(axis=0))
 layer.hint("Scores grow with the width of queries and keys: what keeps β the same?")(
     _same_as(scale=False)
 )
@@ -480,7 +504,38 @@ layer.hint("Row = the word that asks. In your scores, who asks: row or column?")
 )
 
 
-@layer.must("One head alone: print its attention and what it writes. Which differs from attend's?")
+@layer.hint(NOT_FINITE)
+def results_are_finite(answer: Callable) -> str | None:
+    bad = ~_layer(answer, _stream(), _heads()[:1]).isfinite()
+    return (
+        f"with one head, {int(bad.sum())} numbers of the result are not finite"
+        if bad.any()
+        else None
+    )
+
+
+def _share(found: Tensor, wanted: Tensor) -> float | None:
+    """How many times `wanted` the found one is, or None if it is something else."""
+    size = (found * wanted).sum() / (wanted * wanted).sum()
+    return None if differs(found, size * wanted) else size.item()
+
+
+@layer.hint(
+    "What the head writes is as `attend` gives it: what does your code do with it on its way into "
+    "the stream?"
+)
+def head_is_added_once(answer: Callable) -> str | None:
+    X, (head, _) = _stream(), _heads()
+    share = _share(_layer(answer, X, [head]) - X, _found(X, head))
+    if share is None or abs(share - 1) < 0.01:
+        return None
+    return f"with one head, what it writes is in the result {rounded(share, 2)} times"
+
+
+@layer.must(
+    "One head alone: in a cell of your own, compare its attention and what it writes with "
+    "attend's. Which differs?"
+)
 def one_head_is_added(answer: Callable) -> str | None:
     sparse = torch.cat([_stream(), 0 * _stream()[:1]])  # [6, d_model]
     for X, where in ((_stream(), ""), (sparse, " and six words, one of them zeros")):
@@ -489,6 +544,28 @@ def one_head_is_added(answer: Callable) -> str | None:
             if differs(out, wanted):
                 return f"with one head{where}, the result {how_far(out, wanted)}"
     return None
+
+
+@layer.hint("Which of the heads have a part in what you return?")
+def every_head_has_a_part(answer: Callable) -> str | None:
+    X, two = _stream(), _heads()
+    for heads in (two, [*two, *two, two[0]]):
+        out = _layer(answer, X, heads)
+        for k, head in enumerate(heads):
+            if not differs(out, _layer(answer, X, [*heads[:k], _silent(head), *heads[k + 1 :]])):
+                gap = how_far(out, add(X, *heads))
+                return f"one head is right; with {len(heads)} heads the result {gap}"
+    return None
+
+
+@layer.hint("Does what one head adds change when another head comes in? Should it?")
+def heads_add_what_they_add_alone(answer: Callable) -> str | None:
+    X, heads = _stream(), _heads()
+    share = _share(_layer(answer, X, heads) - X, add(X, *heads) - X)
+    if share is None or abs(share - 1) < 0.01:
+        return None
+    times = rounded(share, 2)
+    return f"one head is right; with 2 heads, what they write is in the result {times} times"
 
 
 @layer.must("All heads read the same X: what does the second head read in yours, and who adds it?")
@@ -538,6 +615,14 @@ def _asked(answer: Any) -> list[tuple[Sequence[str], Tensor, Tensor, dict[str, i
     ]
 
 
+@flight_head.hint("Which of the two matrices, Wq and Wk, holds the slot of the word that asks?")
+def matrices_are_not_exchanged(answer: Any) -> str | None:
+    Wq, Wk, Wv, Wo = _head(answer)
+    _, X1, places = _questions()[0]
+    row = attend(X1, (Wk, Wq, Wv, Wo))[0][places["question"]]
+    return question_looks(answer) if row[places["flight"]] >= SHARP else None
+
+
 @flight_head.hint("Which slot is 1 at he-is? and nowhere else, and which at the flight action?")
 def question_looks(answer: Any) -> str | None:
     for words, row, _, _ in _asked(answer):
@@ -546,9 +631,7 @@ def question_looks(answer: Any) -> str | None:
     return None
 
 
-@flight_head.hint(
-    "Two words put their disobey bit into one number: can you tell afterwards whose it was?"
-)
+@flight_head.hint("Two words put their note into one number: can you tell afterwards whose it was?")
 def one_action_only(answer: Any) -> str | None:
     for words, row, _, places in _asked(answer):
         shares = row[places["flight"]], row[places["speech"]]
@@ -599,7 +682,9 @@ def bits_land_in_their_slots(answer: Any) -> str | None:
     for bit, other in ((0, 1), (1, 0)):
         if gains is not None and abs(gains[bit][other]) > CLOSE:
             slot = SLOTS[(SWAP, DISOBEYED)[other]]
-            return f"the {BITS[bit]} arrives in {slot}, {gains[bit][other]:.2f} times as large"
+            return (
+                f"the {BITS[bit]} arrives in {slot}, {rounded(gains[bit][other], 2)} times as large"
+            )
     return None
 
 
@@ -612,7 +697,8 @@ def bits_arrive_in_full(answer: Any) -> str | None:
     nothing = all(abs(size) < CLOSE for size in sizes)
     for name, size in zip(BITS, sizes, strict=True):
         if _is_off(size, 1.0) and (nothing or abs(size) > CLOSE):
-            return f"the {name} arrives {size:.2f} times as large as it is at the flight word"
+            times = rounded(size, 2)
+            return f"the {name} arrives {times} times as large as it is at the flight word"
     return None
 
 
@@ -665,6 +751,9 @@ parity = Exercise(
     "(W1, b1, W2), plain tensors of numbers",
     attempt=lambda answer: answer,
 )
+
+
+_demand_numbers(parity, ("W1", "b1", "W2"))
 
 
 @parity.must("X2 is [words, 22]: what sizes must W1, b1 and W2 have, so that [words, 2] comes out?")
@@ -744,7 +833,7 @@ def every_bit_counts_for_its_ability(answer: Any) -> str | None:
     return None
 
 
-@parity.hint("Evaluate the little network at 0, 1, 2 and 3 ones.")
+@parity.hint("What should an output be at 0, 1, 2 and 3 ones, and what is yours there?")
 def counts_are_right(answer: Any) -> str | None:
     for column, name in enumerate(("flight", "speech")):
         for ones in range(4):
@@ -841,7 +930,7 @@ def answer_fits(answer: dict) -> str | None:
     given = " ".join(str(answer["answer"]).split()).capitalize()
     if given not in OBJECTS:
         known = ", ".join(OBJECTS)
-        return f"there is no object called {told(answer['answer'])}; there are {known}"
+        return f"{told(answer['answer'])} is no object of the puzzle; its objects are {known}"
     return None if given == rule(read(_SIX)) else f"these bits do not make a {given}"
 
 
@@ -912,12 +1001,40 @@ def _number(value: Any) -> float | None:
         return None
 
 
-@patch.must("Whom does layer 2 ask for flight, and which of that word's slots does it carry home?")
-def flight_turns_over(answer: dict) -> str | None:
+def _patched(answer: dict, value: float | None = None) -> str:
+    """What the model answers with a number of the stream replaced, by the answer's or a `value`."""
     words = read(_PATCHED)
     X1 = add(embed(words), OBJECT_HEAD, PREVIOUS_HEAD)  # [words, d_model]
-    X1[_place(answer["word"], words), _place(answer["slot"], SLOTS)] = float(answer["value"])
-    found = _answer_name(X1, words)
+    number = float(answer["value"]) if value is None else value
+    X1[_place(answer["word"], words), _place(answer["slot"], SLOTS)] = number
+    return _answer_name(X1, words)
+
+
+def _other_number(answer: dict) -> bool:
+    """Whether 0 or 1 in the answer's cell would do, though its own number does not."""
+    return _patched(answer) != "Rock" and "Rock" in (_patched(answer, 0.0), _patched(answer, 1.0))
+
+
+@patch.hint("Which number stands in that cell before you write yours?")
+def number_is_another_one(answer: dict) -> str | None:
+    words = read(_PATCHED)
+    X1 = add(embed(words), OBJECT_HEAD, PREVIOUS_HEAD)  # [words, d_model]
+    before = X1[_place(answer["word"], words), _place(answer["slot"], SLOTS)]
+    same = abs(float(before) - float(answer["value"])) < CHANGED
+    return flight_turns_over(answer) if same and _other_number(answer) else None
+
+
+@patch.hint(
+    "What do the three bits of flight add up to with your number, and what does rounding make of "
+    "the output?"
+)
+def number_is_large_enough(answer: dict) -> str | None:
+    return flight_turns_over(answer) if _other_number(answer) else None
+
+
+@patch.must("Whom does layer 2 ask for flight, and which of that word's slots does it carry home?")
+def flight_turns_over(answer: dict) -> str | None:
+    found = _patched(answer)
     return None if found == "Rock" else f"with your number the model answers {found}, not Rock"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -16,10 +16,12 @@ import torch
 from torch import Tensor, nn
 
 from helpers.checks.common import (
+    NOT_FINITE,
     TOLERANCE,
     differs,
     first,
     how_far,
+    many,
     no_module_class,
     no_truth_value,
     other_parameter,
@@ -35,9 +37,15 @@ from helpers.shapes import by, rounded
 BATCH, LENGTH, VOCAB, MAX_LENGTH, D_MODEL, PAD = 3, 5, 11, 7, 8, 0
 LAYERS = "token_embed", "position_embed", "noise_embed"
 TERMS = "token", "position", "noise"
-NOT_FINITE = "Which step makes a number that is no number: a division, a log, an inf?"
 DTYPES = "Which dtype have the tables' weights, and which has t when it meets them?"
+CAST = "Which of your lines changes a dtype, and does it do so for every model?"
 SUM = "Three vectors meet at each place: are they added, and nothing else?"
+COLUMN = (
+    "Linear looks only at the last axis: with shape [B] it sees one sample with B features. "
+    "Which shape does it need?"
+)
+LEVEL = "What does your code do with a level before the noise layer gets it?"
+WRITES = "Someone may still need what you were given: which line writes into it?"
 
 # --------------------------------------------------------------------------------------
 # three-shapes
@@ -54,6 +62,28 @@ three_shapes = shape_exercise(
     "Broadcasting adds what is shared without copying it.",
     SHAPES,
     also={"position": (1, 5, 7)},  # the sum is the same
+    slips=[
+        (
+            "token",
+            lambda shape: shape == (5, 3, 7),
+            "What shape has x_t, and which axis does the lookup add to it?",
+        ),
+        (
+            "position",
+            lambda shape: shape[-1:] != (7,),
+            "What does the table give for one place: a number, or how many?",
+        ),
+        (
+            "position",
+            lambda shape: 5 not in shape,
+            "How many places does a text have here, and how many rows are looked up for it?",
+        ),
+        (
+            "noise",
+            lambda shape: shape[-1:] != (7,),
+            "One vector of how many numbers, and for each what?",
+        ),
+    ],
 )
 
 # --------------------------------------------------------------------------------------
@@ -78,6 +108,42 @@ class _Layers(nn.Module):
         with_known_weights(self)
 
 
+def _handed_to(layers: nn.Module, layer: str, run: Callable[[], Any]) -> Tensor | None:
+    """What a run first hands to one of the three layers, even if it stops there."""
+    seen = []
+    getattr(layers, layer).register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    with contextlib.suppress(Exception):
+        run()
+    return seen[0] if seen and isinstance(seen[0], Tensor) else None
+
+
+def _no_column(level: Tensor | None) -> str | None:
+    if level is None or level.shape[-1:] == (1,):
+        return None
+    return f"noise_embed is given a t of shape {tuple(level.shape)}"
+
+
+def _other_level(handed: Tensor | None, levels: Tensor) -> str | None:
+    """A text whose level is not what the noise layer is handed for it."""
+    if handed is None or handed.numel() != len(levels):
+        return None
+    handed = handed.flatten().to(levels)
+    if not differs(handed.sort().values, levels.sort().values):
+        return None  # each has a level of the batch: whose, is another question
+    (text,) = first(~((handed - levels).abs() <= TOLERANCE))
+    return f"text {text} has the level {levels[text]:.4g}, and noise_embed gets {handed[text]:.4g}"
+
+
+def _handed_for_noise(answer: Callable) -> Tensor | None:
+    layers = _Layers()
+    return _handed_to(layers, "noise_embed", lambda: answer(layers, _ids(), _levels()))
+
+
+@three_terms.hint(COLUMN)
+def noise_layer_gets_a_column(answer: Callable) -> str | None:
+    return _no_column(_handed_for_noise(answer))
+
+
 @three_terms.hint("Which three vectors meet at each place, and in which order are they asked for?")
 def terms_are_three(answer: Callable) -> str | None:
     found = answer(_Layers(), _ids(), _levels())
@@ -86,7 +152,7 @@ def terms_are_three(answer: Callable) -> str | None:
     return f"you return {in_words(found)}, not three tensors"
 
 
-@three_terms.hint("Someone may still need what you were given: which line writes into it?")
+@three_terms.hint(WRITES)
 def given_tensors_stay(answer: Callable) -> str | None:
     return _changed(lambda ids, levels: answer(_Layers(), ids, levels))
 
@@ -109,12 +175,16 @@ def _terms(layers: _Layers, ids: Tensor, levels: Tensor) -> list[Tensor]:
     return [token, position, layers.noise_embed(levels[:, None])[:, None].expand_as(token)]
 
 
+def _size(ids: Tensor) -> str:
+    return f"{many(len(ids), 'text')} of {many(ids.shape[1], 'place')}"
+
+
 def _unfit(term: Tensor, ids: Tensor, name: str) -> str | None:
     try:
         term.expand(*ids.shape, D_MODEL)
     except RuntimeError:
-        shape, (batch, length) = by(tuple(term.shape)), ids.shape
-        return f"for {batch} texts of {length} places, the {name} term is {shape}: it does not fit"
+        shape, texts = by(tuple(term.shape)), _size(ids)
+        return f"for {texts}, the {name} term is {shape}: it does not fit"
     return None
 
 
@@ -144,12 +214,29 @@ def _term(name: str, question: str) -> None:
                 return unfit
             wanted = _terms(layers, ids, levels)[place]
             if differs(found.expand_as(wanted), wanted):
+                right = {
+                    "token": "the rows of its IDs",
+                    "position": f"the rows of places 0 to {ids.shape[1] - 1}",
+                    "noise": "the layer gives for each text's own level",
+                }
                 shape = by(tuple(found.shape))
-                return f"the {name} term, {shape}, holds other numbers than the layer gives"
+                return f"the {name} term, {shape}, holds other numbers than {right[name]}"
         return None
 
 
 _term("token", "Which table says what stands at a place, and which IDs does it look up?")
+
+
+@three_terms.hint("Do your row numbers count the texts, or the places of a text?")
+def rows_count_places(answer: Callable) -> str | None:
+    layers, ids = _Layers(), _ids()
+    found = answer(layers, ids, _levels())[1]
+    by_text = layers.position_embed.weight[: len(ids), None].expand(*ids.shape, D_MODEL)
+    if _unfit(found, ids, "position") or differs(found.expand_as(by_text), by_text):
+        return None
+    return "all places of a text get one and the same row of the position table"
+
+
 _term("position", "Which rows does the position table give to places 0, 1, 2, …?")
 
 
@@ -168,6 +255,11 @@ def levels_are_no_whole_numbers(answer: Callable) -> str | None:
     without = layers.noise_embed.bias.expand(*ids.shape, D_MODEL)
     same = not differs(found.expand_as(without), without)
     return "each text's noise term is the one that belongs to t = 0" if same else None
+
+
+@three_terms.hint(LEVEL)
+def levels_arrive_as_they_are(answer: Callable) -> str | None:
+    return _other_level(_handed_for_noise(answer), _levels())
 
 
 _term("noise", "Which layer makes a text's noise vector, and from which text's level?")
@@ -232,13 +324,9 @@ def _is_off(answer: type[nn.Module], found: Tensor, wanted: Tensor) -> Tensor:
     return ~((found - wanted).abs().amax(-1) <= room)
 
 
-def _handed_to(answer: type[nn.Module], layer: str) -> Tensor | None:
-    """What forward first hands to one of the three layers, even if it stops there."""
-    model, seen = _build(answer), []
-    getattr(model, layer).register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    with contextlib.suppress(Exception):
-        model(_ids(), _levels())
-    return seen[0] if seen else None
+def _handed(answer: type[nn.Module], layer: str) -> Tensor | None:
+    model = _build(answer)
+    return _handed_to(model, layer, lambda: model(_ids(), _levels()))
 
 
 def _runs(answer: type[nn.Module], ids: Tensor, levels: Tensor) -> bool:
@@ -283,21 +371,30 @@ def nothing_is_changed(answer: type[nn.Module]) -> str | None:
     "quantity. Which of the two did you hand to which table?"
 )
 def positions_are_whole_numbers(answer: type[nn.Module]) -> str | None:
-    rows = _handed_to(answer, "position_embed")
+    rows = _handed(answer, "position_embed")
     if rows is None or not rows.is_floating_point():
         return None
-    return f"position_embed is asked for rows {rows.flatten()[:3].tolist()}, ..."
+    return _asked_for("position_embed", rows)
 
 
-@denoiser_inputs.hint(
-    "Linear looks only at the last axis: with shape [B] it sees one sample with B features. "
-    "Which shape does it need?"
-)
+def _asked_for(table: str, rows: Tensor) -> str:
+    return f"{table} is asked for rows {rows.flatten()[:3].tolist()}, ..."
+
+
+@denoiser_inputs.hint("Which table is handed the IDs, and which the places?")
+def tables_are_not_exchanged(answer: type[nn.Module]) -> str | None:
+    rows = _handed(answer, "token_embed")
+    if rows is not None and rows.flatten()[:LENGTH].tolist() == list(range(LENGTH)):
+        return _asked_for("token_embed", rows)
+    rows = _handed(answer, "position_embed")
+    if rows is not None and not differs(rows, _ids()):
+        return _asked_for("position_embed", rows)
+    return None
+
+
+@denoiser_inputs.hint(COLUMN)
 def noise_gets_a_column(answer: type[nn.Module]) -> str | None:
-    level = _handed_to(answer, "noise_embed")
-    if level is None or level.shape[-1:] == (1,):
-        return None
-    return f"noise_embed is given a t of shape {tuple(level.shape)}"
+    return _no_column(_handed(answer, "noise_embed"))
 
 
 @denoiser_inputs.hint(
@@ -316,7 +413,8 @@ def noise_is_spread_over_positions(answer: type[nn.Module]) -> str | None:
 
 
 @denoiser_inputs.hint(
-    "Print the shape and dtype of what meets in the line that stops: what does it expect?"
+    "Call your class in a cell of your own, and print the shape and dtype of what meets in the "
+    "line that stops: what does that line expect?"
 )
 def it_runs(answer: type[nn.Module]) -> str | None:
     try:
@@ -328,7 +426,7 @@ def it_runs(answer: type[nn.Module]) -> str | None:
 
 def _shape_found(answer: type[nn.Module]) -> str:
     shape = by(tuple(_build(answer)(_ids(), _levels()).shape))
-    return f"for {BATCH} texts of {LENGTH} places and d_model={D_MODEL}, {shape} comes out"
+    return f"for {_size(_ids())} and d_model={D_MODEL}, {shape} comes out"
 
 
 @denoiser_inputs.hint(
@@ -345,8 +443,7 @@ def shape_is_right(answer: type[nn.Module]) -> str | None:
     for ids in (_ids(), _ids(LENGTH, 1), _ids(1)):
         shape = tuple(_build(answer)(ids, _levels(len(ids))).shape)
         if shape != (*ids.shape, D_MODEL):
-            texts = f"{len(ids)} texts of {ids.shape[1]} places and d_model={D_MODEL}"
-            return f"for {texts}, {by(shape)} comes out"
+            return f"for {_size(ids)} and d_model={D_MODEL}, {by(shape)} comes out"
     return None
 
 
@@ -357,7 +454,7 @@ def calls_repeat(answer: type[nn.Module]) -> str | None:
     return None if same else "two calls with one input differ"
 
 
-@denoiser_inputs.hint(DTYPES)
+@denoiser_inputs.hint(CAST)
 def dtype_is_kept(answer: type[nn.Module]) -> str | None:
     dtype = _build(answer)(_ids(), _levels()).dtype
     return None if dtype == torch.float32 else f"float32 tables and a float32 t give {dtype}"
@@ -378,6 +475,17 @@ def only_three_layers_are_learned(answer: type[nn.Module]) -> str | None:
 def noise_is_there(answer: type[nn.Module]) -> str | None:
     noise = _part(answer, "noise_embed", _ids(), _levels())
     return None if noise.abs().max() > TOLERANCE else "the noise layer reaches no output"
+
+
+@denoiser_inputs.hint(
+    "Does your code treat some places otherwise than others, and what do *where* and *how noisy* "
+    "say at a [PAD]?"
+)
+def padding_has_its_vectors(answer: type[nn.Module]) -> str | None:
+    bad = _off_places(_build(answer), _ids(), _levels())
+    if not torch.equal(bad, _ids() == PAD):
+        return None
+    return f"{_off_number(_build(answer), _ids(), _levels())}; only the places of [PAD] are off"
 
 
 @denoiser_inputs.hint(SUM)
@@ -456,6 +564,11 @@ def noise_levels_differ(answer: type[nn.Module]) -> str | None:
     return "t = 0.25 and t = 0.75 give the same noise vector"
 
 
+@denoiser_inputs.hint(LEVEL)
+def levels_reach_their_layer(answer: type[nn.Module]) -> str | None:
+    return _other_level(_handed(answer, "noise_embed"), _levels())
+
+
 @denoiser_inputs.hint("What does the noise vector of a text depend on, and on nothing else?")
 def noise_is_the_texts_own(answer: type[nn.Module]) -> str | None:
     noise = _part(answer, "noise_embed", _ids(), _levels())
@@ -495,20 +608,60 @@ def longer_is_refused(answer: type[nn.Module]) -> str | None:
     return f"length {MAX_LENGTH + 1} passes silently, though max_length is {MAX_LENGTH}"
 
 
+@denoiser_inputs.hint(
+    "Which row of the table belongs to the last place of a text that is exactly max_length long?"
+)
+def last_place_has_its_row(answer: type[nn.Module]) -> str | None:
+    ids = _ids(MAX_LENGTH)
+    bad = _off_places(_build(answer), ids, _levels())
+    if not bad[:, -1].all() or bad[:, :-1].any():
+        return None
+    off = _off_number(_build(answer), ids, _levels())
+    return f"with {MAX_LENGTH} places, which is max_length, {off}; only the last places are off"
+
+
+@denoiser_inputs.hint("Is a level of 0 a level? What is the noise vector of a text without noise?")
+def level_0_is_a_level(answer: type[nn.Module]) -> str | None:
+    if _off_places(_build(answer), _ids(), _levels()).any():
+        return None
+    off = _off_number(_build(answer), _ids(), 0 * _levels())
+    return f"with t = 0, {off}" if off else None
+
+
+@denoiser_inputs.hint("What does your forward do in eval mode that it does not do in training?")
+def eval_mode_is_no_matter(answer: type[nn.Module]) -> str | None:
+    if _off_places(_build(answer), _ids(), _levels()).any():
+        return None
+    off = _off_number(_build(answer).eval(), _ids(), _levels())
+    return f"in eval mode, {off}" if off else None
+
+
 @denoiser_inputs.must(SUM)
 def it_is_the_sum(answer: type[nn.Module]) -> str | None:
     for ids in (_ids(), _ids(MAX_LENGTH), _ids(4, 1), _ids(LENGTH, LENGTH)):
         levels = _levels(len(ids)) if len(ids) < LENGTH else torch.linspace(0, 1, LENGTH)
         for model in (_build(answer), _build(answer).eval()):
-            out, expected = model(ids, levels), _reference(model, ids, levels)
-            bad = ~((out - expected).abs().amax(-1) <= TOLERANCE)
-            if not bad.any():
-                continue
-            item, place = first(bad)
-            what = "at [PAD]" if ids[item, place] == PAD else f"at place {place}"
-            gap = how_far(out[item, place], expected[item, place])
-            return f"{what} of text {item}, a number {gap}"
+            if off := _off_number(model, ids, levels):
+                return f"with {_size(ids)}, {off}"
     return None
+
+
+def _off_places(model: nn.Module, ids: Tensor, levels: Tensor) -> Tensor:
+    """The places of a model's output at which a number is off, `[batch, length]`."""
+    gaps = (model(ids, levels) - _reference(model, ids, levels)).abs().amax(-1)
+    return ~(gaps <= TOLERANCE)
+
+
+def _off_number(model: nn.Module, ids: Tensor, levels: Tensor) -> str | None:
+    """By how much the output is off at the first of these places."""
+    bad = _off_places(model, ids, levels)
+    if not bad.any():
+        return None
+    item, place = first(bad)
+    what = " ([PAD])" if ids[item, place] == PAD else ""
+    out, expected = model(ids, levels), _reference(model, ids, levels)
+    gap = how_far(out[item, place], expected[item, place])
+    return f"at place {place}{what} of text {item}, a number {gap}"
 
 
 def _reference(model: nn.Module, ids: Tensor, levels: Tensor) -> Tensor:
@@ -546,17 +699,30 @@ def calls_are_independent(answer: type[nn.Module]) -> str | None:
     return None
 
 
-@denoiser_inputs.must(DTYPES)
+@denoiser_inputs.hint(DTYPES)
 def dtypes_meet(answer: type[nn.Module]) -> str | None:
-    for dtype, levels in ((torch.float64, _levels()), (torch.float32, _levels().double())):
-        model = _build(answer).to(dtype)
+    for model, levels in _dtypes(answer):
         try:
-            out = model(_ids(), levels)
+            model(_ids(), levels)
         except Exception as error:
+            dtype = model.noise_embed.weight.dtype
             return f"a {dtype} model and a {levels.dtype} t stop with {type(error).__name__}"
-        if out.dtype != dtype:
-            return f"a {dtype} model and a {levels.dtype} t give {out.dtype}"
     return None
+
+
+@denoiser_inputs.must(CAST)
+def dtypes_are_kept(answer: type[nn.Module]) -> str | None:
+    for model, levels in _dtypes(answer):
+        found, dtype = model(_ids(), levels).dtype, model.noise_embed.weight.dtype
+        if found != dtype:
+            return f"a {dtype} model and a {levels.dtype} t give {found}"
+    return None
+
+
+def _dtypes(answer: type[nn.Module]) -> Iterator[tuple[nn.Module, Tensor]]:
+    """Models and levels whose dtypes differ."""
+    yield _build(answer).double(), _levels()
+    yield _build(answer), _levels().double()
 
 
 @denoiser_inputs.must(
@@ -578,11 +744,27 @@ count_parameters = Exercise(
 )
 
 
+@count_parameters.hint(
+    "Can anybody compute with what stands in quotes? What type does your line return?"
+)
+def count_is_no_text(answer: Callable[[int, int, int], int]) -> str | None:
+    given = answer(*COUNTED[0])
+    return f"you return {told(given)}, a str, not a number" if isinstance(given, str) else None
+
+
+@count_parameters.hint(NOT_FINITE)
+def count_is_finite(answer: Callable[[int, int, int], int]) -> str | None:
+    given = answer(*COUNTED[0])
+    with contextlib.suppress(Exception):
+        return None if math.isfinite(given) else f"you return {told(given)}, not a number"
+    return None
+
+
 @count_parameters.hint("One number is asked for: how do the parts that you have become one?")
 def count_is_a_number(answer: Callable[[int, int, int], int]) -> str | None:
     given = answer(*COUNTED[0])
     with contextlib.suppress(Exception):
-        if not isinstance(given, str | bool) and math.isfinite(given):
+        if not isinstance(given, bool) and math.isfinite(given):
             return None
     return f"you return {told(given)}, not one number"
 
@@ -591,6 +773,29 @@ def count_is_a_number(answer: Callable[[int, int, int], int]) -> str | None:
 def sizes_come_from_the_arguments(answer: Callable[[int, int, int], int]) -> str | None:
     """Right for the lesson's own sizes only."""
     return _miscounted(answer, COUNTED) if not _miscounted(answer, COUNTED[:1]) else None
+
+
+def _if_counted(question: str, formula: Callable[[int, int, int], int]) -> None:
+    """Ask a question of its own when a known slip has been counted."""
+
+    @count_parameters.hint(question)
+    def count_is_no_slip(answer: Callable[[int, int, int], int]) -> str | None:
+        same = all(answer(*sizes) == formula(*sizes) for sizes in COUNTED)
+        return _miscounted(answer, COUNTED) if same else None
+
+
+_if_counted(
+    "How many numbers go into the noise layer, and how many come out?",
+    lambda vocab_size, max_length, d_model: (vocab_size + max_length + d_model + 1) * d_model,
+)
+_if_counted(
+    "How many noise layers are there: one, or one for each place?",
+    lambda vocab_size, max_length, d_model: (vocab_size + 3 * max_length) * d_model,
+)
+_if_counted(
+    "What is counted in yours: numbers, or the room that they take?",
+    lambda vocab_size, max_length, d_model: 4 * (vocab_size + max_length + 2) * d_model,
+)
 
 
 @count_parameters.must(
@@ -632,17 +837,20 @@ class _NoiseModel(nn.Module):
     """The sum with the noise on a chosen axis, "text" or "position", or the "mean" for all texts.
 
     With a `leak` of two texts, one place of the first has the noise of the second, if both travel.
+    The noise counts so many `times`.
     """
 
-    def __init__(self, axis: str = "text", leak: tuple[int, int] | None = None) -> None:
+    def __init__(
+        self, axis: str = "text", leak: tuple[int, int] | None = None, times: float = 1.0
+    ) -> None:
         super().__init__()
-        self.axis, self.leak = axis, leak
+        self.axis, self.leak, self.times = axis, leak, times
         self.token_embed = nn.Embedding(VOCAB, D_MODEL)
         self.noise_embed = nn.Linear(1, D_MODEL)
         with_known_weights(self)
 
     def forward(self, x_t: Tensor, t: Tensor) -> Tensor:
-        noise, tokens = self.noise_embed(t[:, None]), self.token_embed(x_t)
+        noise, tokens = self.times * self.noise_embed(t[:, None]), self.token_embed(x_t)
         if self.axis == "position":
             return tokens + noise
         if self.axis == "mean":
@@ -654,7 +862,7 @@ class _NoiseModel(nn.Module):
         return tokens + own
 
 
-@noise_axis.must("Is x_t or t another tensor after your test?")
+@noise_axis.must(WRITES)
 def lent_tensors_stay(answer: Callable) -> str | None:
     return _changed(lambda ids, levels: answer(_NoiseModel(), ids, levels))
 
@@ -675,6 +883,17 @@ def true_or_false_is_said(answer: Callable) -> str | None:
     return None
 
 
+@noise_axis.hint(
+    "What does `True` say in this exercise, and what does your test return when no other text "
+    "moves?"
+)
+def test_is_not_turned_over(answer: Callable) -> str | None:
+    says = [answer(_NoiseModel(axis), _ids(4, 4), _levels(4)) for axis in ("text", "position")]
+    if not says[0] or says[1]:
+        return None
+    return "you accuse a model that gives each text its own noise level, and pass one that mixes"
+
+
 @noise_axis.must("If only t[1] changes, which texts may move, and which must stand still?")
 def right_noise_passes(answer: Callable) -> str | None:
     for ids, levels in ((_ids(4, 4), _levels(4)), (_ids(5, 3), _levels(3))):
@@ -683,7 +902,20 @@ def right_noise_passes(answer: Callable) -> str | None:
     return None
 
 
-@noise_axis.hint("Text 0 has its own level: does its output move when another one's changes?")
+@noise_axis.hint("How far does text 0 move there, and from how far on does your test count it?")
+def small_moves_count(answer: Callable) -> str | None:
+    usual, huge = (
+        answer(_NoiseModel("position", times=times), _ids(4, 4), _levels(4)) for times in (1, 1000)
+    )
+    if usual or not huge:
+        return None
+    return "you miss a model whose place j gets the noise of text j, and catch it with huge noise"
+
+
+@noise_axis.hint(
+    "Text 0 has its own level: does its output move when another one's changes, and did you look "
+    "at all of its places?"
+)
 def wrong_axis_is_caught(answer: Callable) -> str | None:
     if answer(_NoiseModel("position"), _ids(4, 4), _levels(4)):
         return None
@@ -758,7 +990,7 @@ def _on(answer: Callable, slope: Tensor, bias: Tensor) -> Any:
     return answer(0.25 * slope + bias, 0.75 * slope + bias)
 
 
-@midpoint.hint("Someone may still need what you were given: which line writes into it?")
+@midpoint.hint(WRITES)
 def ends_stay(answer: Callable) -> str | None:
     low, high = torch.zeros(D_MODEL), torch.ones(D_MODEL)
     answer(low, high)
@@ -777,12 +1009,28 @@ def both_ends_are_used(answer: Callable) -> str | None:
     return None
 
 
-@midpoint.hint("Where low and high are one and the same vector, what is every g in between?")
+@midpoint.hint("Where low and high are one and the same vector, what is every g on the line?")
 def level_lines_stay_level(answer: Callable) -> str | None:
     slope, bias = _two_lines()[0]
     if finding := _off_the_line(_on(answer, 0 * slope, bias), 0 * slope, bias):
         return f"with low and high the same vector, {finding}"
     return None
+
+
+@midpoint.hint("Which of the two is asked for first?")
+def order_is_kept(answer: Callable) -> str | None:
+    slope, bias = _two_lines()[0]
+    found = _on(answer, slope, bias)
+    if _off_the_line([found[1], found[0]], slope, bias):
+        return None
+    return f"the first of your two vectors {how_far(found[0], 0.5 * slope + bias)}"
+
+
+@midpoint.hint("From low to high the level grows: in which direction do you walk?")
+def direction_is_right(answer: Callable) -> str | None:
+    slope, bias = _two_lines()[0]
+    found = _on(answer, slope, bias)
+    return None if differs(found[0], bias) else _off_the_line(found, slope, bias)
 
 
 @midpoint.must("Where on the way from 0.25 to 0.75 does 0.5 lie? And 1.0?")
@@ -818,6 +1066,23 @@ def first_row_is_zero_one(answer: Callable[[int, int], Tensor]) -> str | None:
         if not abs(value - column % 2) <= 1e-3:
             return f"row 0 has {rounded(value, 2)} in column {column}"
     return None
+
+
+@sinusoidal.hint(
+    "Which numbers can a sine be between 0 and 1, and which of them can your table hold?"
+)
+def fractions_are_kept(answer: Callable[[int, int], Tensor]) -> str | None:
+    table = answer(5, 8).float()
+    return "your table holds whole numbers only" if torch.equal(table, table.round()) else None
+
+
+@sinusoidal.hint(
+    "By how much does the first angle grow from one place to the next, and does the length of the "
+    "table matter to it?"
+)
+def length_is_no_matter(answer: Callable[[int, int], Tensor]) -> str | None:
+    short, long = (answer(length, 8)[:5, 0].float() for length in (5, 7))
+    return "the first column changes with the number of rows" if differs(short, long) else None
 
 
 @sinusoidal.hint(
