@@ -312,7 +312,7 @@ def test_the_front_page_shows_every_lesson(home, visit, driver):
         assert card["page"] == f"{path.stem}.html"
         assert card["link"] == card["title"] == told.splitlines()[0].removeprefix("# ")
         drawn = [output["metadata"]["image/png"]["alt"] for _, output in pictures(load(path))]
-        assert card["alts"] == drawn[:1]
+        assert card["alts"][0] in drawn
     (opening,) = every(driver, "h1 + p", "e.innerText")
     assert opening.count(".") == 2
     assert opening in words(as_read((ROOT / "README.md").read_text(encoding="utf-8")))

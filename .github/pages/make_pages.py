@@ -63,6 +63,16 @@ def pictures(notebook: dict) -> list[dict]:
     return [output for output in outputs if "image/png" in output.get("data", {})]
 
 
+def png(picture: dict) -> bytes:
+    return base64.b64decode("".join(picture["data"]["image/png"]))
+
+
+def is_wide(picture: dict) -> bool:
+    """Whether a picture is wider than it is high, as the head of its file says."""
+    head = png(picture)[16:24]
+    return int.from_bytes(head[:4], "big") > int.from_bytes(head[4:], "big")
+
+
 def alt(picture: dict) -> str:
     return picture["metadata"]["image/png"]["alt"]
 
@@ -117,19 +127,19 @@ def plain(text: str) -> str:
 
 
 def card(path: Path, notebook: dict) -> str:
-    """A lesson on the front page: its title, what it builds, its minutes, its first picture.
+    """A lesson on the front page: its title, what it builds, its minutes, its first wide picture.
 
-    Writes that picture into build/pages. A lesson that draws nothing has none.
+    Writes that picture into build/pages. A lesson that draws none has none.
     """
     title = "".join(notebook["cells"][0]["source"])
     rows = [line.strip("| \n").split(" | ") for line in title.splitlines() if line[:1] == "|"]
     told = dict(zip(rows[0], rows[2], strict=True))
     what, *_ = told
     picture = ""
-    for drawn in pictures(notebook)[:1]:
-        png = base64.b64decode("".join(drawn["data"]["image/png"]))
-        (SOURCES / f"{path.stem}.png").write_bytes(png)
+    for drawn in filter(is_wide, pictures(notebook)):
+        (SOURCES / f"{path.stem}.png").write_bytes(png(drawn))
         picture = f":img-top: {path.stem}.png\n:img-alt: {alt(drawn)}\n"
+        break
     return CARD.format(
         title=title.splitlines()[0].removeprefix("# "),
         page=path.stem,

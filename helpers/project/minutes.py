@@ -41,10 +41,11 @@ class Minutes:
         """What the lesson's first cell says of its time."""
         sittings = f" in {len(self.sittings)} sittings" if len(self.sittings) > 1 else ""
         rooms = sum(up(minutes, 1) for minutes in self.rooms.values())
+        in_rooms = self.exercises_in_rooms
         return (
             f"core path {up(sum(self.sittings))} minutes{sittings}, "
             f"exercises on it {self.exercises}; "
-            f"side rooms {rooms}, their exercises {self.exercises_in_rooms}"
+            f"side rooms {rooms}" + (f", their exercises {in_rooms}" if in_rooms else "")
         )
 
 
