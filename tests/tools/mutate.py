@@ -275,6 +275,7 @@ TESTS = {  # what tests a helper, where its name does not tell
     "__init__": ["test_exercises"],
     "hints": ["test_exercises"],
     "verdict_look": ["test_exercises"],
+    "minutes": ["test_reading"],
     "hand_built": ["test_disobeys_model", "test_checks_disobeys"],
     "inputs": ["test_checks_inputs"],
     "attention": ["test_checks_attention"],
