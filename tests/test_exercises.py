@@ -464,7 +464,7 @@ STATED = [
     ),
     (2, "forecast-text", f"A batch of shape {TEXTS} \u00d7 {TOKENS} \u00d7 5 goes in"),
     (2, "forecast-text", f"the layer has `d_out` = {D_OUT}."),
-    (3, "previous-head-text", f"gets at least {disobeys.SHARP} of the attention"),
+    (3, "previous-head-text", f"at least {disobeys.SHARP} of the attention"),
     (3, "flight-text", f"must get at least {disobeys.SHARP} of the attention"),
     (3, "six-bits-text", f"`{disobeys._SIX}` Which six bits"),
     (3, "patch-after", f"`{disobeys._PATCHED}` is {rule(read(disobeys._PATCHED))}."),
