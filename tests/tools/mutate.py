@@ -385,7 +385,13 @@ def try_change(folder: Path, path: Path, changed: str, tests: list[str]) -> None
     for module in list(sys.modules):
         if module.split(".")[0] in ("helpers", "lessons", "kernels"):
             del sys.modules[module]
-    sys.path[:] = [p for p in sys.path if not Path(p).resolve().is_relative_to(ROOT)]
+    installed = Path(sys.prefix).resolve()  # an environment may lie in the project's folder
+    places = {p: Path(p).resolve() for p in sys.path}
+    sys.path[:] = [
+        p
+        for p, place in places.items()
+        if place.is_relative_to(installed) or not place.is_relative_to(ROOT)
+    ]
     shutil.copytree(ROOT / "helpers", folder / "helpers", dirs_exist_ok=True)
     (folder / path.relative_to(ROOT)).write_text(changed, encoding="utf-8")
     os.chdir(folder)
