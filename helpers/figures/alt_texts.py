@@ -135,8 +135,8 @@ ALT_TEXTS: dict[str, str] = {
         "chance among the same letters, but not in exactly the same parts."
     ),
     "denoiser-steps": (
-        "Four words, written in two ways. One letter at a time: five rows of gaps fill up, one "
-        "framed letter in each step. All five at once: one step fills every gap. The marks below "
-        "say which results are words of the language."
+        "Four words, written in two ways. One letter at a time: the first row is all gaps, and "
+        "each of the five rows below fills one more, in a frame. All five at once: one step fills "
+        "every gap. The marks below say which results are words of the language."
     ),
 }
