@@ -83,7 +83,7 @@ def test_ran_once_from_top_to_bottom_without_traces_of_the_run(path):
         assert cell["execution_count"] == due, f"{cell['id']}: In[{due}] was due here"
     for cell in load(path)["cells"]:
         a_room = source(cell).startswith("## Deeper")
-        usual = [{}, ROOM_FOLDED] if a_room else [{}, ANSWER_FOLDED]
+        usual = [ROOM_FOLDED] if a_room else [{}, ANSWER_FOLDED]
         allowed = ALLOWED_METADATA.get(cell["id"], usual)
         assert cell["metadata"] in allowed, cell["id"]
 
