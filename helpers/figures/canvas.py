@@ -116,6 +116,34 @@ def in_lines(label: str, room: int = 8) -> str:
     return re.sub(r"(-)| ", r"\1\n", label, count=1) if len(label) > room else label
 
 
+def column_names(ax: Axes, names: Sequence[str], size: float, above: bool = False) -> float:
+    """Name columns 0, 1, … line by line, and return the height of the names in points.
+
+    Each line stands at a set distance, and the layout is told of none: matplotlib measures texts of
+    several lines otherwise from one version to the next, and the whole picture would move.
+    """
+    line = 1.2 * size
+    lines = [name.split("\n") for name in names]
+    most = max(map(len, lines), default=1)
+    ax.set_xticks(range(len(names)), [""] * len(names))
+    for column, parts in enumerate(lines):
+        for k, part in enumerate(parts):
+            points = 4 + line * (len(parts) - 1 - k) if above else -4 - line * k
+            ax.annotate(
+                part,
+                (column, 1 if above else 0),
+                xycoords=("data", "axes fraction"),
+                xytext=(0, points),
+                textcoords="offset points",
+                ha="center",
+                va="bottom" if above else "top",
+                fontsize=size,
+                annotation_clip=False,
+                **INSIDE,
+            )
+    return 4 + line * most
+
+
 def short(value: float, decimals: int = 2) -> str:
     """A rounded number, without decimals where all of them are zero: "1", not "1.00"."""
     return rounded(value, decimals).removesuffix("." + "0" * decimals)

@@ -14,6 +14,7 @@ from helpers.figures.canvas import (
     WEIGHTS,
     by_name,
     colors,
+    column_names,
     drawing,
     frame,
     hatch,
@@ -100,8 +101,12 @@ def heat_map(
             if ax is axes[0] or not beside:
                 ax.set_ylabel(row_axis, fontsize=13)
             if ax is axes[-1] or beside:
-                ax.set_xticks(range(len(columns)), columns, **turned)
-                ax.set_xlabel(column_axis, fontsize=13)
+                if "\n" in "".join(columns) and not turned:
+                    room = column_names(ax, columns, 11 if beside else 12)
+                    ax.set_xlabel(column_axis, fontsize=13, labelpad=room)
+                else:
+                    ax.set_xticks(range(len(columns)), columns, **turned)
+                    ax.set_xlabel(column_axis, fontsize=13)
             for i, j in product(range(len(rows)), range(len(columns))):
                 value = matrix[i, j].item()
                 if blocked[title][i, j]:

@@ -13,6 +13,7 @@ from helpers.figures.canvas import (
     NEW,
     WEIGHTS,
     colors,
+    column_names,
     drawing,
     frame,
     in_lines,
@@ -74,11 +75,10 @@ def stream_map(
         palette, scale = colors(WEIGHTS, 0.0, max(stream.max().item(), 1.0))
         ax.set_xlim(-0.5, len(words) - 0.5)
         ax.set_ylim(len(slots) + len(groups) - 0.5, -0.5)
-        ax.set_title(title, fontsize=13)
-        ax.set_xticks(range(len(words)), [*map(in_lines, words)])
+        room = column_names(ax, [*map(in_lines, words)], 9.5, above=True)
+        ax.set_title(title, fontsize=13, pad=room + 4)
         ax.set_yticks([*rows.values()], [*rows])
-        ax.xaxis.tick_top()
-        ax.tick_params(axis="x", labelsize=9.5, length=0)
+        ax.tick_params(axis="x", length=0)
         ax.tick_params(axis="y", labelsize=10, length=0)
         for j, i in product(range(len(slots)), range(len(words))):
             value, row = stream[i, j].item(), rows[slots[j]]
@@ -99,7 +99,14 @@ def stream_map(
             look = {"edgecolor": "black", "linewidth": 2, "linestyle": "--", "clip_on": False}
             frame(ax, (read - 0.5, -0.5), 1, top, zorder=4, **look)
             key.append("dashed: the word that is read in the end")
-        ax.set_xlabel("\n".join(key), fontsize=10, labelpad=8)
+        for k, line in enumerate(key):  # single lines, as in column_names
+            last = k == len(key) - 1
+            if last:
+                ax.set_xlabel(line, fontsize=10, labelpad=8 + 13 * k)
+            else:
+                below = {"xytext": (0, -10 - 13 * k), "textcoords": "offset points"}
+                place = {"xycoords": "axes fraction", "ha": "center", "va": "top"}
+                ax.annotate(line, (0.5, 0), **below, **place, fontsize=10, **INSIDE)
 
 
 def _rows(slots: Sequence[str], groups: Mapping[str, int]) -> dict[str, int]:
