@@ -17,7 +17,7 @@ CELLS = (
         "parts",
         "block",
     ),
-    *("inputs", "model", "corrupt", "own-loss", "questions", "judge", "views", "limits", "train"),
+    *("inputs", "model", "corrupt", "own-loss", "questions", "met", "judge", "views", "limits", "train"),
     *("watch", "score", "left-mask", "left", "unmask", "write", "without-level"),
 )
 SEEDS = (1, 2, 3)
