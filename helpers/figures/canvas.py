@@ -67,16 +67,15 @@ def plain(values: Tensor | Sequence[float]) -> Tensor:
 def drawing(
     height: float,
     picture: str,
-    facts: Sequence[str],
+    facts: Sequence[Sequence[str]],
     *,
     panels: int = 1,
     beside: bool = False,
-    pixels_wide: int = PIXELS_WIDE,
 ) -> Iterator[list[Axes]]:
     """The axes of so many panels, one under the other or side by side, to draw in.
 
     `height` is that of the whole picture, in inches of `PIXELS_PER_INCH`. What was drawn is
-    displayed when the context ends, with the numbers in `facts` as its twin.
+    displayed when the context ends, with `facts`, rows of cells, as its twin.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -84,14 +83,14 @@ def drawing(
     ours = {key: value for key, value in matplotlib.rcParamsDefault.items() if key != "backend"}
     with matplotlib.rc_context(ours):
         figure = Figure(
-            figsize=(pixels_wide / PIXELS_PER_INCH, height),
+            figsize=(PIXELS_WIDE / PIXELS_PER_INCH, height),
             dpi=PIXELS_PER_INCH * SHARPNESS,
             facecolor="white",
             layout="constrained",
         )
         grid = (1, panels) if beside else (panels, 1)
         yield list(figure.subplots(*grid, squeeze=False, sharey=beside).flat)
-        display(figure, picture, facts, pixels_wide)
+        display(figure, picture, facts)
 
 
 def colors(shades: Sequence[str], low: float, high: float) -> tuple[Colormap, Normalize]:
@@ -104,11 +103,6 @@ def frame(ax: Axes, corner: tuple[float, float], width: float, height: float, **
     from matplotlib.patches import Rectangle
 
     ax.add_patch(Rectangle(corner, width, height, **{"facecolor": "none", **look}))
-
-
-def hatch(ax: Axes, row: int, column: int) -> None:
-    look = {"facecolor": "white", "edgecolor": "#8a8a8a", "hatch": "///", "linewidth": 0}
-    frame(ax, (column - 0.5, row - 0.5), 1, 1, **look, **INSIDE)
 
 
 def in_lines(label: str, room: int = 8) -> str:
@@ -144,9 +138,9 @@ def column_names(ax: Axes, names: Sequence[str], size: float, above: bool = Fals
     return 4 + line * most
 
 
-def short(value: float, decimals: int = 2) -> str:
-    """A rounded number, without decimals where all of them are zero: "1", not "1.00"."""
-    return rounded(value, decimals).removesuffix("." + "0" * decimals)
+def short(value: float) -> str:
+    """A number with two decimals, or none where both are zero: "1", not "1.00"."""
+    return rounded(value, 2).removesuffix(".00")
 
 
 def write(ax: Axes, row: int, column: int, text: str, background: Any, size: float = 11) -> None:
@@ -182,16 +176,16 @@ def _png(figure: Figure) -> bytes:
     return stored.getvalue()
 
 
-def display(figure: Figure, picture: str, facts: Sequence[str], pixels_wide: int) -> None:
+def display(figure: Figure, picture: str, facts: Sequence[Sequence[str]]) -> None:
     from IPython.display import display as show
 
     alt = ALT_TEXTS.get(picture, picture)
     show(
         {
             "image/png": base64.b64encode(_png(figure)).decode("ascii"),
-            "text/plain": "\n".join(["Figure in numbers", *facts]),
+            "text/plain": "\n".join(["Figure in numbers", *map(" | ".join, facts)]),
         },
-        metadata={"image/png": {"alt": alt, "width": pixels_wide}},
+        metadata={"image/png": {"alt": alt, "width": PIXELS_WIDE}},
         raw=True,
     )
     print(textwrap.fill(f"Figure: {alt}", CAPTION_WIDTH))
