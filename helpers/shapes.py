@@ -108,7 +108,7 @@ def show_entries(
 def _heading(name: str, tensor: Tensor) -> str:
     """A name and its shape, which nobody takes for a value."""
     numbers = " numbers" if tensor.dim() == 1 else ""
-    return f"{name} ({by(tuple(tensor.shape))}{numbers})"
+    return f"{name} ({by(tensor.shape)}{numbers})"
 
 
 def _needs_tensor(name: str, value: Any) -> None:
@@ -155,6 +155,6 @@ def rounded(value: float, decimals: int) -> str:
     return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
-def by(shape: tuple[int, ...]) -> str:
+def by(shape: Sequence[int]) -> str:
     """A shape in words: `(2, 6, 3)` becomes "2 x 6 x 3"."""
     return " x ".join(map(str, shape))

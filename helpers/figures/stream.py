@@ -74,8 +74,7 @@ def stream_map(
         room = column_names(ax, [*map(in_lines, words)], 9.5, above=True)
         ax.set_title(title, fontsize=13, pad=room + 4)
         ax.set_yticks(rows, slots)
-        ax.tick_params(axis="x", length=0)
-        ax.tick_params(axis="y", labelsize=10, length=0)
+        ax.tick_params(labelsize=10, length=0)
         for j, i in product(range(len(slots)), range(len(words))):
             value, row = stream[i, j].item(), rows[j]
             text, shade = short(value), palette(scale(value))
