@@ -160,8 +160,8 @@ def shape_exercise(
         right = {shape, (also or {}).get(name, shape)}
         for slipped, is_kind, own_question in slips:
             if slipped == name:
-                _explain_slip(exercise, name, right, is_kind, own_question)
-        _demand_shape(exercise, name, right, question)
+                _ask_for_shape(exercise.hint, own_question, name, right, is_kind)
+        _ask_for_shape(exercise.must, question, name, right)
     return exercise
 
 
@@ -172,24 +172,18 @@ def _explain_axes(exercise: Exercise, name: str, wanted: int, question: str) -> 
         return None if axes == wanted else f"{name!r} has {axes} axes in yours"
 
 
-def _explain_slip(
-    exercise: Exercise, name: str, right: set[tuple], is_kind: Callable, question: str
+def _ask_for_shape(
+    ask: Callable, question: str, name: str, right: set[tuple], is_kind: Callable | None = None
 ) -> None:
-    @exercise.hint(question)
-    def shape_is_no_slip(answer: dict) -> str | None:
-        return _other_shape(answer, name, right) if is_kind(tuple(answer[name])) else None
+    """Add a must or a hint about a shape, or about a wrong one of a kind."""
 
-
-def _demand_shape(exercise: Exercise, name: str, right: set[tuple], question: str) -> None:
-    @exercise.must(question)
+    @ask(question)
     def shape_is_right(answer: dict) -> str | None:
-        return _other_shape(answer, name, right)
-
-
-def _other_shape(answer: dict, name: str, right: set[tuple]) -> str | None:
-    given = tuple(answer[name])
-    fits = given in right and not isinstance(answer[name], set)
-    return None if fits else f"{name!r} does not come out as {by(given)}"
+        given = tuple(answer[name])
+        fits = given in right and not isinstance(answer[name], set)
+        if fits or (is_kind and not is_kind(given)):
+            return None
+        return f"{name!r} does not come out as {by(given)}"
 
 
 def refused_call(run: Callable[..., Any], *args: Any) -> tuple[str, list[Tensor]]:

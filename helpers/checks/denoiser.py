@@ -590,14 +590,14 @@ def _model(x_t: Tensor, t: Tensor) -> Tensor:
     return scores.log_softmax(-1)
 
 
-def _step(how_many: int, texts: int = 4, places: int = 6) -> Step:
+def _step(how_many: int, texts: int = 4) -> Step:
     """Damaged texts with 1, 5, 0 and 3 gaps, their levels, and given random numbers."""
-    x_t = _clean(texts, places)
+    x_t = _clean(texts, 6)
     for text, gaps in zip(range(texts), ((3,), (0, 1, 2, 3, 4), (), (0, 2, 5)), strict=False):
         x_t[text, list(gaps)] = MASK
     t = (x_t == MASK).sum(1) / (x_t != PAD).sum(1)
     draw = torch.Generator().manual_seed(7)
-    order, uniform = torch.rand(2, texts, places, generator=draw)
+    order, uniform = torch.rand(2, texts, 6, generator=draw)
     return _model, x_t, t, how_many, order, uniform
 
 

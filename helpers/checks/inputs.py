@@ -166,7 +166,7 @@ def _changed(run: Callable[[Tensor, Tensor], Any]) -> str | None:
     return None
 
 
-def _terms(layers: _Layers, ids: Tensor, levels: Tensor) -> list[Tensor]:
+def _terms(layers: nn.Module, ids: Tensor, levels: Tensor) -> list[Tensor]:
     """The three terms, each spread over the places: `[batch, length, d_model]`."""
     token = layers.token_embed(ids)
     position = layers.position_embed.weight[: ids.shape[1]].expand_as(token)
@@ -628,7 +628,7 @@ def it_is_the_sum(answer: type[nn.Module]) -> str | None:
 
 def _off_places(model: nn.Module, ids: Tensor, levels: Tensor) -> Tensor:
     """The places of a model's output at which a number is off, `[batch, length]`."""
-    gaps = (model(ids, levels) - _reference(model, ids, levels)).abs().amax(-1)
+    gaps = (model(ids, levels) - sum(_terms(model, ids, levels))).abs().amax(-1)
     return ~(gaps <= TOLERANCE)
 
 
@@ -639,14 +639,9 @@ def _off_number(model: nn.Module, ids: Tensor, levels: Tensor) -> str | None:
         return None
     item, place = first(bad)
     what = " ([PAD])" if ids[item, place] == PAD else ""
-    out, expected = model(ids, levels), _reference(model, ids, levels)
+    out, expected = model(ids, levels), sum(_terms(model, ids, levels))
     gap = how_far(out[item, place], expected[item, place])
     return f"at place {place}{what} of text {item}, a number {gap}"
-
-
-def _reference(model: nn.Module, ids: Tensor, levels: Tensor) -> Tensor:
-    places = model.position_embed.weight[: ids.shape[1]]
-    return model.token_embed(ids) + places + model.noise_embed(levels[:, None])[:, None]
 
 
 @denoiser_inputs.must("What cuts the way back to the tables: detach, .data, no_grad, a new tensor?")
@@ -658,7 +653,7 @@ def gradients_arrive(answer: type[nn.Module]) -> str | None:
     named = [(k, v) for k, v in model.named_parameters() if k.split(".")[0] in LAYERS]
     names, weights = zip(*named, strict=True)
     found = torch.autograd.grad((out**2).sum(), weights, allow_unused=True)
-    wanted = torch.autograd.grad((_reference(model, _ids(), _levels()) ** 2).sum(), weights)
+    wanted = torch.autograd.grad((sum(_terms(model, _ids(), _levels())) ** 2).sum(), weights)
     for name, gradient, right in zip(names, found, wanted, strict=True):
         first_row = 1 if name == "token_embed.weight" else 0  # [PAD]'s row may have one or none
         if gradient is None or differs(gradient[first_row:], right[first_row:]):

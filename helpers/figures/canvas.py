@@ -105,9 +105,9 @@ def frame(ax: Axes, corner: tuple[float, float], width: float, height: float, **
     ax.add_patch(Rectangle(corner, width, height, **{"facecolor": "none", **look}))
 
 
-def in_lines(label: str, room: int = 8) -> str:
-    """A label broken at its first hyphen or space, where it is longer than `room` letters."""
-    return re.sub(r"(-)| ", r"\1\n", label, count=1) if len(label) > room else label
+def in_lines(label: str) -> str:
+    """A label broken at its first hyphen or space, where it is longer than eight letters."""
+    return re.sub(r"(-)| ", r"\1\n", label, count=1) if len(label) > 8 else label
 
 
 def column_names(ax: Axes, names: Sequence[str], size: float, above: bool = False) -> float:

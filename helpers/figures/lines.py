@@ -87,8 +87,9 @@ def line_plot(
         ax.autoscale_view()  # or the heights below are those of an empty sheet
         ends = {**{name: values[-1] for name, values in lines.items()}, **levels} if x else {}
         for name, k in named_at.items():
+            del ends[name]
             here = {other: values[k] for other, values in lines.items()}
-            highest, _ = here[name] == max(here.values()), ends.pop(name)
+            highest = here[name] == max(here.values())
             side = {"ha": "left", "va": "bottom"} if highest else {"ha": "right", "va": "top"}
             side |= {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
             at = {"xytext": (6, 3) if highest else (-6, -3), "textcoords": "offset points"}
