@@ -748,22 +748,17 @@ def no_dropout_means_none(answer: type[nn.Module]) -> str | None:
 @causal_attention.hint("If the survivors have grown in training, what is left to do in eval mode?")
 def eval_mode_scales_nothing(answer: type[nn.Module]) -> str | None:
     for p in CHANCES:
-        if finding := _changed_by_dropout(answer, p):
-            return finding
+        model, x = _reveal(answer, p)
+        if differs(model(x), _reveal(answer)[0](x)):
+            return f"in eval mode, a dropout of {p} still changes the output"
     return None
-
-
-def _changed_by_dropout(answer: type[nn.Module], p: float) -> str | None:
-    model, x = _reveal(answer, p)
-    changed = differs(model(x), _reveal(answer)[0](x))
-    return f"in eval mode, a dropout of {p} still changes the output" if changed else None
 
 
 @causal_attention.must("Which step acts in training only: does yours, and on what?")
 def dropout_drops(answer: type[nn.Module]) -> str | None:
+    if finding := eval_mode_scales_nothing(answer):
+        return finding
     for p in CHANCES:
-        if finding := _changed_by_dropout(answer, p):
-            return finding
         fallen, ratios = _dropped(answer, p)
         if fallen == 0 and ratios.isfinite().all():
             return f"in training with dropout={p}, no attention weight is ever dropped"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Any
 
@@ -234,11 +234,16 @@ def _attended(head: Head, streams: Sequence[Tensor]) -> list[tuple[Tensor, Tenso
     return [found[k] for k in range(len(streams))]
 
 
-def _other_slots(written: Tensor, slots: Sequence[str], own: Sequence[str]) -> str | None:
-    """The name of a slot that a head changes though it is none of its `own`."""
-    changed = (written.abs().amax(0) > CHANGED).tolist()
-    pairs = zip(slots, changed, strict=True)
-    return next((slot for slot, has in pairs if has and slot not in own), None)
+def _other_slot(
+    each_written: Iterable[Tensor], slots: Sequence[str], own: Sequence[str]
+) -> str | None:
+    """A slot that a head changes though it is none of its `own`."""
+    for written in each_written:
+        changed = (written.abs().amax(0) > CHANGED).tolist()
+        for slot, is_changed in zip(slots, changed, strict=True):
+            if is_changed and slot not in own:
+                return f"the head changes the slot {slot!r}"
+    return None
 
 
 @functools.cache
@@ -335,11 +340,7 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
 
     @must("Layer 2 reads previous_word_is_disobey: which slots did this head change?")
     def writes_to_its_slot(answer: Any) -> str | None:
-        for _, _, written in tried(answer):
-            slot = _other_slots(written, slots, (NOTE,))
-            if slot:
-                return f"the head changes the slot {slot!r}"
-        return None
+        return _other_slot((written for _, _, written in tried(answer)), slots, (NOTE,))
 
     @must("Which bit of the word before is carried, and how large must it arrive?")
     def note_arrives(answer: Any) -> str | None:
@@ -662,11 +663,7 @@ def flight_is_sharp(answer: Any) -> str | None:
 @flight_head.must("The last step reads flight's own slots: which slots did this head change?")
 def flight_slots_only(answer: Any) -> str | None:
     own = (SLOTS[SWAP], SLOTS[DISOBEYED])
-    for _, _, written, _ in _asked(answer):
-        slot = _other_slots(written, SLOTS, own)
-        if slot:
-            return f"the head changes the slot {slot!r}"
-    return None
+    return _other_slot((written for _, _, written, _ in _asked(answer)), SLOTS, own)
 
 
 @flight_head.hint(
