@@ -40,6 +40,7 @@ from helpers.shapes import by
 BATCH, TOKENS, D_IN, D_OUT, CONTEXT = 3, 5, 4, 2, 8
 PROJECTIONS = "W_query", "W_key", "W_value"
 LOW = -150  # about where scores lie when a fill of -100 is tried
+NO_NUMBER = "What is 0 times infinity? Which product of yours makes it?"
 CHANCES = 0.5, 0.25  # of dropout: at the first p and 1 - p are one, at the second they are not
 
 # --------------------------------------------------------------------------------------
@@ -134,7 +135,7 @@ def mask_is_square(answer: Callable[[int], Tensor]) -> str | None:
     return None
 
 
-@future_mask.must("What is 0 times infinity? Which product of yours makes it?")
+@future_mask.must(NO_NUMBER)
 def entries_are_numbers(answer: Callable[[int], Tensor]) -> str | None:
     blank = answer(5).isnan()
     return f"{int(blank.sum())} entries for 5 tokens are nan" if blank.any() else None
@@ -370,7 +371,7 @@ def only_projections_are_learned(answer: type[nn.Module]) -> str | None:
     return other_parameter(_build(answer), PROJECTIONS, _texts())
 
 
-@causal_attention.hint("What is 0 times infinity? Which product of yours makes it?")
+@causal_attention.hint(NO_NUMBER)
 def some_output_is_a_number(answer: type[nn.Module]) -> str | None:
     return "every output is nan" if _run(answer, TOKENS).isnan().all() else None
 
@@ -1101,7 +1102,7 @@ def mask_is_of_a_kind(answer: Callable[[Tensor], Tensor]) -> str | None:
     return _other_kind(answer, _future())
 
 
-@sdpa_mask.hint("What is 0 times infinity? Which product of yours makes it?")
+@sdpa_mask.hint(NO_NUMBER)
 def mask_holds_numbers(answer: Callable[[Tensor], Tensor]) -> str | None:
     blank = answer(_future()).isnan()
     return f"{int(blank.sum())} of your mask's entries are nan" if blank.any() else None

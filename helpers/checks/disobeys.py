@@ -56,6 +56,10 @@ from helpers.shapes import by, rounded
 SHARP = 0.8  # the least share of attention that counts as "looks at"
 CLOSE = 0.25  # how far a written bit may be from 0 or 1: room for a leak
 CHANGED = 1e-3
+GAIN = (
+    "Scores are divided by the root of Wq's width before softmax: how large must the gain be, so "
+    "that almost nothing is left for the other words?"
+)
 MATRICES = "(Wq, Wk, Wv, Wo), plain tensors of numbers"
 
 # --------------------------------------------------------------------------------------
@@ -328,10 +332,7 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
                 return f"in {' '.join(words)!r}, word {i} {_most(weights[i])}"
         return None
 
-    @must(
-        "Scores are divided by the root of Wq's width before softmax: how large must the gain "
-        "be, so that almost nothing is left for the other words?"
-    )
+    @must(GAIN)
     def is_sharp(answer: Any) -> str | None:
         least = min(float(weights.diagonal(-1).min()) for _, weights, _ in tried(answer))
         if least > 1 - leak:
@@ -648,10 +649,7 @@ def flight_word_is_found(answer: Any) -> str | None:
     return None
 
 
-@flight_head.must(
-    "Scores are divided by the root of Wq's width before softmax: how large must the gain be, "
-    "so that almost nothing is left for the other words?"
-)
+@flight_head.must(GAIN)
 def flight_is_sharp(answer: Any) -> str | None:
     for words, row, _, places in _asked(answer):
         share = row[places["flight"]]
