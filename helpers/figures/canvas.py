@@ -67,7 +67,7 @@ def plain(values: Tensor | Sequence[float]) -> Tensor:
 def drawing(
     height: float,
     picture: str,
-    facts: Sequence[Sequence[str]],
+    facts: Sequence[Sequence[Any]],
     *,
     panels: int = 1,
     beside: bool = False,
@@ -176,14 +176,15 @@ def _png(figure: Figure) -> bytes:
     return stored.getvalue()
 
 
-def display(figure: Figure, picture: str, facts: Sequence[Sequence[str]]) -> None:
+def display(figure: Figure, picture: str, facts: Sequence[Sequence[Any]]) -> None:
     from IPython.display import display as show
 
     alt = ALT_TEXTS.get(picture, picture)
+    told = [" | ".join(map(str, row)) for row in facts]
     show(
         {
             "image/png": base64.b64encode(_png(figure)).decode("ascii"),
-            "text/plain": "\n".join(["Figure in numbers", *map(" | ".join, facts)]),
+            "text/plain": "\n".join(["Figure in numbers", *told]),
         },
         metadata={"image/png": {"alt": alt, "width": PIXELS_WIDE}},
         raw=True,

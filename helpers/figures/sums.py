@@ -60,7 +60,7 @@ def sum_map(
                 if not row.any()
             ]
             notes += ["the same row\nat every place"] * (len(matrix) < height)
-            facts.append([title, *map(str, range(width))])
+            facts.append([title, *range(width)])
             for label, row in zip(labels, matrix.tolist(), strict=False):
                 facts.append([label, *(rounded(x, 2) for x in row)])
             facts += [["note", note.replace("\n", " ")] for note in notes]

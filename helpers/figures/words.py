@@ -27,8 +27,8 @@ def word_steps(
     for title, steps in panels.items():
         if len({tuple(map(len, words)) for words in steps}) != 1:
             raise ValueError(f"the steps of {title!r} differ in their words, or in their lengths")
-        facts += [[f"{title}, step", str(k), *words] for k, words in enumerate(steps)]
-        facts.append([f"{title}, known", str(sum(word in known for word in steps[-1]))])
+        facts += [[f"{title}, step", k, *words] for k, words in enumerate(steps)]
+        facts.append([f"{title}, known", sum(word in known for word in steps[-1])])
     rows = sum(len(steps) + 2 for steps in panels.values())
     across = max(sum(len(word) + BETWEEN for word in steps[0]) for steps in panels.values())
     with drawing(ROW_HEIGHT * rows, picture, facts) as (ax,):
