@@ -1,4 +1,4 @@
-"""The exercise engine: demands, verdicts and the tally. It knows no lesson."""
+"""The exercise engine: demands and verdicts. It knows no lesson."""
 
 from __future__ import annotations
 

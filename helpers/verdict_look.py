@@ -24,7 +24,6 @@ COLORS = {
 }
 INK = "#1b1b1b"
 BOX = "border-left: 6px solid {}; background-color: {}; color: {}; padding: 8px 14px"
-GAP = '<p style="margin: 6px 0 0 0">'
 
 
 def show_verdict(state: str, heading: str, message: str, progress: str) -> None:
@@ -74,4 +73,4 @@ def _paragraph(text: str) -> str:
     code = rf'<code style="background-color: transparent; color: {INK}">\1</code>'
     text = re.sub(r"`([^`]+)`", code, html.escape(text, quote=False))
     text = re.sub(r"^Ask yourself:", "<strong>Ask yourself:</strong>", text)
-    return f"{GAP}{text}</p>"
+    return f'<p style="margin: 6px 0 0 0">{text}</p>'
