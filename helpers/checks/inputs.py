@@ -413,7 +413,8 @@ def it_runs(answer: type[nn.Module]) -> str | None:
 )
 def width_is_right(answer: type[nn.Module]) -> str | None:
     shape = _build(answer)(_ids(), _levels()).shape
-    if shape[:-1] != (BATCH, LENGTH) or shape[-1] == D_MODEL:
+    *others, width = shape
+    if others != [BATCH, LENGTH] or width == D_MODEL:
         return None
     return f"for {_size(_ids())} and d_model={D_MODEL}, {by(shape)} comes out"
 
