@@ -37,11 +37,10 @@ class Trace:
         if not isinstance(axes, str):
             raise ValueError(f'axes={axes!r} is no text: name them as in "batch tokens d_out"')
         names = axes.replace(",", " ").split()
-        unknown = [axis for axis in names if axis not in self.sizes]
-        if unknown:
-            raise ValueError(
-                f"unknown axis {unknown[0]!r}; this trace knows {', '.join(self.sizes)}"
-            )
+        for axis in names:
+            if axis not in self.sizes:
+                known = ", ".join(self.sizes)
+                raise ValueError(f"unknown axis {axis!r}; this trace knows {known}")
         promised = tuple(self.sizes[axis] for axis in names)
         shape = tuple(tensor.shape)
         row = f"{name:<8} {by(shape):<12} {', '.join(names)}"

@@ -120,21 +120,12 @@ def column_names(ax: Axes, names: Sequence[str], size: float, above: bool = Fals
     lines = [name.split("\n") for name in names]
     most = max(map(len, lines), default=1)
     ax.set_xticks(range(len(names)), [""] * len(names))
+    place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+    look = {"ha": "center", "va": "bottom" if above else "top", "fontsize": size}
     for column, parts in enumerate(lines):
         for k, part in enumerate(parts):
             points = 4 + line * (len(parts) - 1 - k) if above else -4 - line * k
-            ax.annotate(
-                part,
-                (column, 1 if above else 0),
-                xycoords=("data", "axes fraction"),
-                xytext=(0, points),
-                textcoords="offset points",
-                ha="center",
-                va="bottom" if above else "top",
-                fontsize=size,
-                annotation_clip=False,
-                **INSIDE,
-            )
+            ax.annotate(part, (column, int(above)), (0, points), **place, **look, **INSIDE)
     return 4 + line * most
 
 
