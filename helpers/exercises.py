@@ -1,4 +1,4 @@
-"""The exercise engine: demands, verdicts and the tally. It knows no lesson."""
+"""The exercise engine: demands and verdicts. It knows no lesson."""
 
 from __future__ import annotations
 
@@ -74,7 +74,6 @@ class Exercise:
     `NotImplementedError` means that nobody has worked on it yet.
     """
 
-    name: str
     why: str
     wanted: str
     attempt: Callable[[Any], Any]
@@ -128,7 +127,7 @@ class Exercise:
 
     def _stopped(self, answer: Any, returned: list, error: BaseException) -> tuple[str, str]:
         """What to say of an error: in the learner's lines, or here with what they made."""
-        if in_learners_code(error):
+        if _learners_frames(error):
             return stops(error), CRASHED
         with contextlib.suppress(Exception):
             returned = returned or [self.attempt(answer)]
@@ -199,11 +198,6 @@ def _learners_frames(error: BaseException) -> list[tuple[types.FrameType, int]]:
         for frame, line in traceback.walk_tb(error.__traceback__)
         if frame.f_globals.get("__name__", "").split(".")[0] not in ours
     ]
-
-
-def in_learners_code(error: BaseException) -> bool:
-    """Whether a line of the learner's had a part in it when the error was raised."""
-    return bool(_learners_frames(error))
 
 
 def stops(error: BaseException) -> str:

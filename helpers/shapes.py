@@ -37,11 +37,10 @@ class Trace:
         if not isinstance(axes, str):
             raise ValueError(f'axes={axes!r} is no text: name them as in "batch tokens d_out"')
         names = axes.replace(",", " ").split()
-        unknown = [axis for axis in names if axis not in self.sizes]
-        if unknown:
-            raise ValueError(
-                f"unknown axis {unknown[0]!r}; this trace knows {', '.join(self.sizes)}"
-            )
+        for axis in names:
+            if axis not in self.sizes:
+                known = ", ".join(self.sizes)
+                raise ValueError(f"unknown axis {axis!r}; this trace knows {known}")
         promised = tuple(self.sizes[axis] for axis in names)
         shape = tuple(tensor.shape)
         row = f"{name:<8} {by(shape):<12} {', '.join(names)}"
@@ -108,7 +107,7 @@ def show_entries(
 def _heading(name: str, tensor: Tensor) -> str:
     """A name and its shape, which nobody takes for a value."""
     numbers = " numbers" if tensor.dim() == 1 else ""
-    return f"{name} ({by(tuple(tensor.shape))}{numbers})"
+    return f"{name} ({by(tensor.shape)}{numbers})"
 
 
 def _needs_tensor(name: str, value: Any) -> None:
@@ -155,6 +154,6 @@ def rounded(value: float, decimals: int) -> str:
     return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
-def by(shape: tuple[int, ...]) -> str:
+def by(shape: Sequence[int]) -> str:
     """A shape in words: `(2, 6, 3)` becomes "2 x 6 x 3"."""
     return " x ".join(map(str, shape))

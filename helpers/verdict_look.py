@@ -24,7 +24,6 @@ COLORS = {
 }
 INK = "#1b1b1b"
 BOX = "border-left: 6px solid {}; background-color: {}; color: {}; padding: 8px 14px"
-GAP = '<p style="margin: 6px 0 0 0">'
 
 
 def show_verdict(state: str, heading: str, message: str, progress: str) -> None:
@@ -55,16 +54,11 @@ def as_text(state: str, heading: str, message: str, progress: str) -> str:
 def as_html(state: str, heading: str, message: str, progress: str) -> str:
     """The verdict as paragraphs in a box, with code words set as code."""
     edge, background, strong = COLORS[state]
-    paragraphs = [_coded(part) for part in (*message.splitlines(), progress) if part]
-    paragraphs = [
-        re.sub(r"^Ask yourself:", "<strong>Ask yourself:</strong>", paragraph)
-        for paragraph in paragraphs
-    ]
     return "\n".join(
         [
             f'<div style="{BOX.format(edge, background, INK)}">',
             f'<p style="margin: 0; color: {strong}"><strong>{SIGNS[state]} {heading}</strong></p>',
-            *(f"{GAP}{paragraph}</p>" for paragraph in paragraphs),
+            *(_paragraph(part) for part in (*message.splitlines(), progress) if part),
             "</div>",
         ]
     )
@@ -75,6 +69,8 @@ def wrapped(text: str) -> str:
     return textwrap.TextWrapper(WIDTH, "    ", "    ", break_on_hyphens=False).fill(text)
 
 
-def _coded(text: str) -> str:
+def _paragraph(text: str) -> str:
     code = rf'<code style="background-color: transparent; color: {INK}">\1</code>'
-    return re.sub(r"`([^`]+)`", code, html.escape(text, quote=False))
+    text = re.sub(r"`([^`]+)`", code, html.escape(text, quote=False))
+    text = re.sub(r"^Ask yourself:", "<strong>Ask yourself:</strong>", text)
+    return f'<p style="margin: 6px 0 0 0">{text}</p>'

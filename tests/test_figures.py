@@ -811,7 +811,7 @@ def test_the_learners_settings_change_no_picture_and_stay(shown):
 
 def test_numbers_are_drawn_whatever_holds_them(monkeypatch):
     told = []
-    monkeypatch.setattr(canvas, "display", lambda figure, picture, facts, wide: told.extend(facts))
+    monkeypatch.setattr(canvas, "display", lambda figure, picture, facts: told.extend(facts))
 
     def drawn(matrix, stream, x, line):
         told.clear()

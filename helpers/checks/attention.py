@@ -19,12 +19,12 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from helpers.checks.common import (
     STUB,
     TOLERANCE,
+    demand_class,
     differs,
     first,
     how_far,
     many,
     no_dictionary,
-    no_module_class,
     no_truth_value,
     other_parameter,
     refused_call,
@@ -40,6 +40,7 @@ from helpers.shapes import by
 BATCH, TOKENS, D_IN, D_OUT, CONTEXT = 3, 5, 4, 2, 8
 PROJECTIONS = "W_query", "W_key", "W_value"
 LOW = -150  # about where scores lie when a fill of -100 is tried
+NO_NUMBER = "What is 0 times infinity? Which product of yours makes it?"
 CHANCES = 0.5, 0.25  # of dropout: at the first p and 1 - p are one, at the second they are not
 
 # --------------------------------------------------------------------------------------
@@ -57,7 +58,6 @@ SHAPES = {
 }
 
 shape_forecast = shape_exercise(
-    "shape-forecast",
     "A shape that you can predict is a bug that you can locate.",
     SHAPES,
     axes="Texts, tokens, and what a token holds: which axis is missing in yours, or one too many?",
@@ -78,7 +78,6 @@ DIAGNOSES = {
 }
 
 clinic = Exercise(
-    "clinic",
     "A trace finds what breaks a shape. Patient D shows what it cannot find.",
     STUB,
     attempt=lambda answer: answer,
@@ -113,7 +112,6 @@ for _name, (_cause, _question) in DIAGNOSES.items():
 # future-mask
 # --------------------------------------------------------------------------------------
 future_mask = Exercise(
-    "future-mask",
     "Ones mark exactly the future, for any length: that is all a causal mask says.",
     "a function of (seq_len) that returns a plain tensor",
     attempt=lambda answer: answer(5),
@@ -133,11 +131,11 @@ def mask_is_square(answer: Callable[[int], Tensor]) -> str | None:
         if not isinstance(mask, Tensor):
             return f"for {length} tokens you return a {type(mask).__name__}, not a tensor"
         if tuple(mask.shape) != (length, length):
-            return f"for {length} tokens the mask is {by(tuple(mask.shape))}"
+            return f"for {length} tokens the mask is {by(mask.shape)}"
     return None
 
 
-@future_mask.must("What is 0 times infinity? Which product of yours makes it?")
+@future_mask.must(NO_NUMBER)
 def entries_are_numbers(answer: Callable[[int], Tensor]) -> str | None:
     blank = answer(5).isnan()
     return f"{int(blank.sum())} entries for 5 tokens are nan" if blank.any() else None
@@ -192,7 +190,6 @@ def _as_bool(mask: Tensor) -> Tensor:
 # causal-attention
 # --------------------------------------------------------------------------------------
 causal_attention = Exercise(
-    "causal-attention",
     "It passes on unequal sizes, on differing texts, with the future changed and with "
     "dropout on: that is behavior, and behavior is what a model trains on.",
     "a class whose forward(x) returns a plain float tensor",
@@ -260,20 +257,7 @@ def _future(length: int = TOKENS) -> Tensor:
     return torch.ones(length, length).triu(diagonal=1).bool()
 
 
-@causal_attention.hint("`check` builds the model itself: have you handed in the class?")
-def answer_is_a_class(answer: Any) -> str | None:
-    return no_module_class(answer)
-
-
-@causal_attention.hint("Which name, attribute or argument does the error's last line miss?")
-def names_exist(answer: type[nn.Module]) -> str | None:
-    try:
-        _run(answer, CONTEXT)
-    except (NameError, AttributeError, TypeError) as error:
-        return stops(error)
-    except Exception:
-        return None  # shapes and dtypes: the next demands'
-    return None
+demand_class(causal_attention, "model")
 
 
 def _stops_in(is_kind: Callable[[str, list[Tensor]], bool]) -> Callable[[Any], str | None]:
@@ -387,7 +371,7 @@ def only_projections_are_learned(answer: type[nn.Module]) -> str | None:
     return other_parameter(_build(answer), PROJECTIONS, _texts())
 
 
-@causal_attention.hint("What is 0 times infinity? Which product of yours makes it?")
+@causal_attention.hint(NO_NUMBER)
 def some_output_is_a_number(answer: type[nn.Module]) -> str | None:
     return "every output is nan" if _run(answer, TOKENS).isnan().all() else None
 
@@ -765,22 +749,17 @@ def no_dropout_means_none(answer: type[nn.Module]) -> str | None:
 @causal_attention.hint("If the survivors have grown in training, what is left to do in eval mode?")
 def eval_mode_scales_nothing(answer: type[nn.Module]) -> str | None:
     for p in CHANCES:
-        if finding := _changed_by_dropout(answer, p):
-            return finding
+        model, x = _reveal(answer, p)
+        if differs(model(x), _reveal(answer)[0](x)):
+            return f"in eval mode, a dropout of {p} still changes the output"
     return None
-
-
-def _changed_by_dropout(answer: type[nn.Module], p: float) -> str | None:
-    model, x = _reveal(answer, p)
-    changed = differs(model(x), _reveal(answer)[0](x))
-    return f"in eval mode, a dropout of {p} still changes the output" if changed else None
 
 
 @causal_attention.must("Which step acts in training only: does yours, and on what?")
 def dropout_drops(answer: type[nn.Module]) -> str | None:
+    if finding := eval_mode_scales_nothing(answer):
+        return finding
     for p in CHANCES:
-        if finding := _changed_by_dropout(answer, p):
-            return finding
         fallen, ratios = _dropped(answer, p)
         if fallen == 0 and ratios.isfinite().all():
             return f"in training with dropout={p}, no attention weight is ever dropped"
@@ -938,7 +917,6 @@ def _attention(queries: Tensor, keys: Tensor, values: Tensor, blocked: Tensor) -
 # peek-test
 # --------------------------------------------------------------------------------------
 peek_test = Exercise(
-    "peek-test",
     "Change the future, watch the past: that finds peeking, on the inputs that you try, without "
     "reading the code.",
     "a function of (model, x) that returns True or False",
@@ -1058,7 +1036,6 @@ def single_holes_are_caught(answer: Callable) -> str | None:
 # sdpa-mask
 # --------------------------------------------------------------------------------------
 sdpa_mask = Exercise(
-    "sdpa-mask",
     "Same triangle, opposite words: read the polarity before you lend out a mask.",
     "a function of (mask) that returns a plain tensor",
     attempt=lambda answer: answer(_future()),
@@ -1094,7 +1071,7 @@ def mask_has_its_size(answer: Callable[[Tensor], Tensor]) -> str | None:
     for lent in _lent():
         mask = answer(lent.clone())
         if isinstance(mask, Tensor) and mask.shape[-2:] != lent.shape:
-            return f"given a mask of {by(tuple(lent.shape))}, you return {by(tuple(mask.shape))}"
+            return f"given a mask of {by(lent.shape)}, you return {by(mask.shape)}"
     return None
 
 
@@ -1125,7 +1102,7 @@ def mask_is_of_a_kind(answer: Callable[[Tensor], Tensor]) -> str | None:
     return _other_kind(answer, _future())
 
 
-@sdpa_mask.hint("What is 0 times infinity? Which product of yours makes it?")
+@sdpa_mask.hint(NO_NUMBER)
 def mask_holds_numbers(answer: Callable[[Tensor], Tensor]) -> str | None:
     blank = answer(_future()).isnan()
     return f"{int(blank.sum())} of your mask's entries are nan" if blank.any() else None
@@ -1169,6 +1146,6 @@ def numbers_are_added_for_any_mask(answer: Callable[[Tensor], Tensor]) -> str | 
 def any_mask_is_inverted(answer: Callable[[Tensor], Tensor]) -> str | None:
     for blocked in _lent():
         if off := _off(answer, blocked):
-            places = f"{int(blocked.sum())} places of {by(tuple(blocked.shape))}"
+            places = f"{int(blocked.sum())} places of {by(blocked.shape)}"
             return f"with {places} blocked, {off}"
     return None

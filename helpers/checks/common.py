@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from helpers.exercises import Exercise, in_words, is_blank, told
+from helpers.exercises import Exercise, in_words, is_blank, stops, told
 from helpers.shapes import by
 
 STUB = "the dictionary that stood in the cell, filled in"
@@ -75,14 +75,27 @@ def other_parameter(model: nn.Module, own: Sequence[str], *inputs: Tensor) -> st
     return None
 
 
-def no_module_class(answer: Any) -> str | None:
-    """What is wrong with an answer that should be a class made from `nn.Module`."""
-    if isinstance(answer, type) and issubclass(answer, nn.Module):
+def demand_class(exercise: Exercise, what: str) -> None:
+    """Add the first hints of an exercise that asks for a class made from `nn.Module`."""
+
+    @exercise.hint(f"`check` builds the {what} itself: have you handed in the class?")
+    def answer_is_a_class(answer: Any) -> str | None:
+        if isinstance(answer, type) and issubclass(answer, nn.Module):
+            return None
+        name = type(answer).__name__
+        if isinstance(answer, nn.Module):
+            return f"the answer is one {name}, already built, not the class {name}"
+        return f"the answer is {name!r}, not a class made from nn.Module"
+
+    @exercise.hint("Which name, attribute or argument does the error's last line miss?")
+    def names_exist(answer: type[nn.Module]) -> str | None:
+        try:
+            exercise.attempt(answer)
+        except (NameError, AttributeError, TypeError) as error:
+            return stops(error)
+        except Exception:
+            return None  # shapes, dtypes and numbers: later demands'
         return None
-    name = type(answer).__name__
-    if isinstance(answer, nn.Module):
-        return f"the answer is one {name}, already built, not the class {name}"
-    return f"the answer is {name!r}, not a class made from nn.Module"
 
 
 def no_dictionary(answer: Any) -> str | None:
@@ -113,7 +126,6 @@ def too_few_runs(test: Callable[..., Any], model: nn.Module, *lent: Tensor) -> s
 
 
 def shape_exercise(
-    name: str,
     why: str,
     shapes: dict[str, tuple[tuple[int, ...], str]],
     axes: str = "",
@@ -126,7 +138,7 @@ def shape_exercise(
     if given, is asked instead when a shape has too few axes, or too many. `also` holds shapes that
     are right as well; `slips` names, kinds of wrong shapes and a question for each.
     """
-    exercise = Exercise(name, why, STUB, attempt=lambda answer: answer)
+    exercise = Exercise(why, STUB, attempt=lambda answer: answer)
 
     @exercise.hint("One tuple of whole numbers for each name: which is missing, or something else?")
     def all_shapes_are_there(answer: Any) -> str | None:
@@ -148,8 +160,8 @@ def shape_exercise(
         right = {shape, (also or {}).get(name, shape)}
         for slipped, is_kind, own_question in slips:
             if slipped == name:
-                _explain_slip(exercise, name, right, is_kind, own_question)
-        _demand_shape(exercise, name, right, question)
+                _ask_for_shape(exercise.hint, own_question, name, right, is_kind)
+        _ask_for_shape(exercise.must, question, name, right)
     return exercise
 
 
@@ -160,24 +172,18 @@ def _explain_axes(exercise: Exercise, name: str, wanted: int, question: str) -> 
         return None if axes == wanted else f"{name!r} has {axes} axes in yours"
 
 
-def _explain_slip(
-    exercise: Exercise, name: str, right: set[tuple], is_kind: Callable, question: str
+def _ask_for_shape(
+    ask: Callable, question: str, name: str, right: set[tuple], is_kind: Callable | None = None
 ) -> None:
-    @exercise.hint(question)
-    def shape_is_no_slip(answer: dict) -> str | None:
-        return _other_shape(answer, name, right) if is_kind(tuple(answer[name])) else None
+    """Add a must or a hint about a shape, or about a wrong one of a kind."""
 
-
-def _demand_shape(exercise: Exercise, name: str, right: set[tuple], question: str) -> None:
-    @exercise.must(question)
+    @ask(question)
     def shape_is_right(answer: dict) -> str | None:
-        return _other_shape(answer, name, right)
-
-
-def _other_shape(answer: dict, name: str, right: set[tuple]) -> str | None:
-    given = tuple(answer[name])
-    fits = given in right and not isinstance(answer[name], set)
-    return None if fits else f"{name!r} does not come out as {by(given)}"
+        given = tuple(answer[name])
+        fits = given in right and not isinstance(answer[name], set)
+        if fits or (is_kind and not is_kind(given)):
+            return None
+        return f"{name!r} does not come out as {by(given)}"
 
 
 def refused_call(run: Callable[..., Any], *args: Any) -> tuple[str, list[Tensor]]:

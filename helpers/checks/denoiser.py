@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from helpers.checks.common import differs, first, no_module_class, seed
+from helpers.checks.common import demand_class, differs, first, seed
 from helpers.exercises import Exercise, describe, once, stops
 from helpers.shapes import by
 
@@ -41,7 +40,6 @@ def _hidden(ids: Tensor) -> Tensor:
 # padding-mask
 # --------------------------------------------------------------------------------------
 padding_mask = Exercise(
-    "padding-mask",
     "Whatever fills the box, no letter looks at it: a word gets the same answer at any width.",
     "a function of x_t that returns a boolean tensor",
     attempt=lambda answer: answer(_damaged(3, 5)),
@@ -91,7 +89,7 @@ def mask_fits_the_scores(answer: Callable) -> str | None:
         try:
             torch.empty(shape).expand_as(scores)
         except RuntimeError:
-            return f"a mask of {by(shape)} does not fit scores of {by(tuple(scores.shape))}"
+            return f"a mask of {by(shape)} does not fit scores of {by(scores.shape)}"
     return None
 
 
@@ -160,7 +158,6 @@ def ids_stay(answer: Callable) -> str | None:
 # encoder-block
 # --------------------------------------------------------------------------------------
 encoder_block = Exercise(
-    "encoder-block",
     "Each part reads a normalized copy and adds to the stream, so nothing on it is ever lost.",
     "a class whose forward(h, blocked) returns a plain float tensor",
     attempt=lambda answer: _run(answer),
@@ -192,20 +189,7 @@ def _run(answer: type[nn.Module]) -> Tensor:
     return _block(answer)(_stream(), _blocks_some())
 
 
-@encoder_block.hint("`check` builds the block itself: have you handed in the class?")
-def block_is_a_class(answer: Any) -> str | None:
-    return no_module_class(answer)
-
-
-@encoder_block.hint("Which name, attribute or argument does the error's last line miss?")
-def block_names_exist(answer: type[nn.Module]) -> str | None:
-    try:
-        _run(answer)
-    except (NameError, AttributeError, TypeError) as error:
-        return stops(error)
-    except Exception:
-        return None
-    return None
+demand_class(encoder_block, "block")
 
 
 @encoder_block.hint("The next block takes one stream: which of your results is it?")
@@ -390,7 +374,6 @@ def stream_is_not_written_into(answer: type[nn.Module]) -> str | None:
 # masked-loss
 # --------------------------------------------------------------------------------------
 masked_loss = Exercise(
-    "masked-loss",
     "Every letter counts once on average, at every level, so the loss is the price of a word.",
     "a function of (log_probs, x, hidden, t) that returns a tensor without axes",
     attempt=lambda answer: answer(*_graded(3, 5)),
@@ -589,7 +572,6 @@ def loss_changes_nothing(answer: Callable) -> str | None:
 # unmask-step
 # --------------------------------------------------------------------------------------
 unmask_step = Exercise(
-    "unmask-step",
     "Fill a little, look again: so each new letter is chosen in view of those that stand already.",
     "a function of (model, x_t, t, how_many, order, uniform) that returns token IDs",
     attempt=lambda answer: answer(*_step(1)),
@@ -608,14 +590,14 @@ def _model(x_t: Tensor, t: Tensor) -> Tensor:
     return scores.log_softmax(-1)
 
 
-def _step(how_many: int, texts: int = 4, places: int = 6) -> Step:
+def _step(how_many: int, texts: int = 4) -> Step:
     """Damaged texts with 1, 5, 0 and 3 gaps, their levels, and given random numbers."""
-    x_t = _clean(texts, places)
+    x_t = _clean(texts, 6)
     for text, gaps in zip(range(texts), ((3,), (0, 1, 2, 3, 4), (), (0, 2, 5)), strict=False):
         x_t[text, list(gaps)] = MASK
     t = (x_t == MASK).sum(1) / (x_t != PAD).sum(1)
     draw = torch.Generator().manual_seed(7)
-    order, uniform = torch.rand(2, texts, places, generator=draw)
+    order, uniform = torch.rand(2, texts, 6, generator=draw)
     return _model, x_t, t, how_many, order, uniform
 
 
@@ -623,9 +605,12 @@ def _drawn(model: Callable, x_t: Tensor, t: Tensor, uniform: Tensor) -> Tensor:
     return (model(x_t, t).exp().cumsum(-1) <= uniform.unsqueeze(-1)).sum(-1)
 
 
+def _gaps_first(x_t: Tensor, order: Tensor) -> Tensor:
+    return torch.where(x_t == MASK, order, 2.0)
+
+
 def _chosen(x_t: Tensor, how_many: int, order: Tensor) -> Tensor:
-    hidden = x_t == MASK
-    return hidden & (torch.where(hidden, order, 2.0).argsort(-1).argsort(-1) < how_many)
+    return (x_t == MASK) & (_gaps_first(x_t, order).argsort(-1).argsort(-1) < how_many)
 
 
 def _stepped(
@@ -690,36 +675,36 @@ def no_more_than_asked(answer: Callable) -> str | None:
     return None
 
 
-def _filled(answer: Callable) -> list[tuple[Step, Tensor]]:
-    return [(step, found != step[1]) for step, found in _steps(answer)]
+def _fills_as(finding: str, question: str, way: Callable[[Tensor, int, Tensor], Tensor]) -> None:
+    """A hint for answers that fill the places which a wrong way chooses."""
+
+    @unmask_step.hint(question)
+    def fills_so(answer: Callable) -> str | None:
+        for (_, x_t, _, how_many, order, _), found in _steps(answer):
+            if not torch.equal(found != x_t, way(x_t, how_many, order)):
+                return None
+        return finding
 
 
-@unmask_step.hint(
+_fills_as(
+    "the places are chosen by what one `argsort` gives, which are places and no ranks",
     "`argsort` says which place comes first, second, …. Which rank does place 0 have? Sort what "
-    "again?"
+    "again?",
+    lambda x_t, how_many, order: (x_t == MASK) & (_gaps_first(x_t, order).argsort(-1) < how_many),
 )
-def ranks_are_ranks(answer: Callable) -> str | None:
-    for (_, x_t, _, how_many, order, _), filled in _filled(answer):
-        hidden = x_t == MASK
-        once_sorted = torch.where(hidden, order, 2.0).argsort(-1)
-        if not torch.equal(filled, hidden & (once_sorted < how_many)):
-            return None
-    return "the places are chosen by what one `argsort` gives, which are places and no ranks"
-
-
-@unmask_step.hint("Each text fills its own gaps: along which axis do you sort?")
-def texts_have_their_own_ranks(answer: Callable) -> str | None:
-    for (_, x_t, _, how_many, order, _), filled in _filled(answer):
-        hidden = x_t == MASK
-        ranks = torch.where(hidden, order, 2.0).flatten().argsort().argsort().reshape(x_t.shape)
-        if not torch.equal(filled, hidden & (ranks < how_many)):
-            return None
-    return "the gaps of all texts are put in one order"
+_fills_as(
+    "the gaps of all texts are put in one order",
+    "Each text fills its own gaps: along which axis do you sort?",
+    lambda x_t, how_many, order: (
+        (x_t == MASK)
+        & (_gaps_first(x_t, order).flatten().argsort().argsort().view_as(x_t) < how_many)
+    ),
+)
 
 
 @unmask_step.hint("Which of your lines reads `how_many`?")
 def number_of_gaps_counts(answer: Callable) -> str | None:
-    filled = [filled for _, filled in _filled(answer)]
+    filled = [found != x_t for (_, x_t, *_), found in _steps(answer)]
     alike = all(torch.equal(filled[0], other) for other in filled)
     return "the same gaps are filled, however many are asked for" if alike else None
 
@@ -741,17 +726,17 @@ def enough_gaps_are_filled(answer: Callable) -> str | None:
     return None
 
 
-@unmask_step.hint("Which come first, small numbers or large ones? Which way does your sort go?")
-def smallest_numbers_come_first(answer: Callable) -> str | None:
-    for (_, x_t, _, how_many, order, _), filled in _filled(answer):
-        if not torch.equal(filled, _chosen(x_t, how_many, 1 - order)):
-            return None
-    return "the gaps with the largest numbers in `order` are filled"
+_fills_as(
+    "the gaps with the largest numbers in `order` are filled",
+    "Which come first, small numbers or large ones? Which way does your sort go?",
+    lambda x_t, how_many, order: _chosen(x_t, how_many, 1 - order),
+)
 
 
 @unmask_step.hint("Which gaps have the smallest numbers in `order`, in each text for itself?")
 def places_are_right(answer: Callable) -> str | None:
-    for (_, x_t, _, how_many, order, _), filled in _filled(answer):
+    for (_, x_t, _, how_many, order, _), found in _steps(answer):
+        filled = found != x_t
         if (wrong := filled != _chosen(x_t, how_many, order)).any():
             text, place = first(wrong)
             state = "filled" if filled[text, place] else "left open"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Any
 
@@ -46,7 +46,6 @@ from helpers.puzzle import (
     OBJECTS,
     QUESTION,
     SPEECH,
-    WORDS,
     orderings,
     read,
     rule,
@@ -57,6 +56,10 @@ from helpers.shapes import by, rounded
 SHARP = 0.8  # the least share of attention that counts as "looks at"
 CLOSE = 0.25  # how far a written bit may be from 0 or 1: room for a leak
 CHANGED = 1e-3
+GAIN = (
+    "Scores are divided by the root of Wq's width before softmax: how large must the gain be, so "
+    "that almost nothing is left for the other words?"
+)
 MATRICES = "(Wq, Wk, Wv, Wo), plain tensors of numbers"
 
 # --------------------------------------------------------------------------------------
@@ -68,7 +71,6 @@ SHOWN = {
 }
 
 same_words = Exercise(
-    "same-words",
     "One bag of words, two right answers: no model that is blind to order can have both.",
     "two sentences in quotes",
     attempt=lambda pair: pair,
@@ -167,9 +169,9 @@ def _no_head(answer: Any, d_model: int) -> str | None:
         if matrix.dim() != 2 or len(matrix) != d_model:
             return f"{name} has shape {tuple(matrix.shape)}, not ({d_model}, its width)"
     if Wq.shape != Wk.shape:
-        return f"Wq is {by(tuple(Wq.shape))} and Wk is {by(tuple(Wk.shape))}"
+        return f"Wq is {by(Wq.shape)} and Wk is {by(Wk.shape)}"
     if tuple(Wo.shape) != (Wv.shape[1], d_model):
-        return f"Wv is {by(tuple(Wv.shape))} and Wo has shape {tuple(Wo.shape)}"
+        return f"Wv is {by(Wv.shape)} and Wo has shape {tuple(Wo.shape)}"
     return None
 
 
@@ -236,11 +238,16 @@ def _attended(head: Head, streams: Sequence[Tensor]) -> list[tuple[Tensor, Tenso
     return [found[k] for k in range(len(streams))]
 
 
-def _other_slots(written: Tensor, slots: Sequence[str], own: Sequence[str]) -> str | None:
-    """The name of a slot that a head changes though it is none of its `own`."""
-    changed = (written.abs().amax(0) > CHANGED).tolist()
-    pairs = zip(slots, changed, strict=True)
-    return next((slot for slot, has in pairs if has and slot not in own), None)
+def _other_slot(
+    each_written: Iterable[Tensor], slots: Sequence[str], own: Sequence[str]
+) -> str | None:
+    """A slot that a head changes though it is none of its `own`."""
+    for written in each_written:
+        changed = (written.abs().amax(0) > CHANGED).tolist()
+        for slot, is_changed in zip(slots, changed, strict=True):
+            if is_changed and slot not in own:
+                return f"the head changes the slot {slot!r}"
+    return None
 
 
 @functools.cache
@@ -325,10 +332,7 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
                 return f"in {' '.join(words)!r}, word {i} {_most(weights[i])}"
         return None
 
-    @must(
-        "Scores are divided by the root of Wq's width before softmax: how large must the gain "
-        "be, so that almost nothing is left for the other words?"
-    )
+    @must(GAIN)
     def is_sharp(answer: Any) -> str | None:
         least = min(float(weights.diagonal(-1).min()) for _, weights, _ in tried(answer))
         if least > 1 - leak:
@@ -337,11 +341,7 @@ def _previous_word(exercise: Exercise, places: int, texts: Callable, leak: float
 
     @must("Layer 2 reads previous_word_is_disobey: which slots did this head change?")
     def writes_to_its_slot(answer: Any) -> str | None:
-        for _, _, written in tried(answer):
-            slot = _other_slots(written, slots, (NOTE,))
-            if slot:
-                return f"the head changes the slot {slot!r}"
-        return None
+        return _other_slot((written for _, _, written in tried(answer)), slots, (NOTE,))
 
     @must("Which bit of the word before is carried, and how large must it arrive?")
     def note_arrives(answer: Any) -> str | None:
@@ -377,7 +377,6 @@ def _eight_words() -> list[tuple[str, ...]]:
 
 
 previous_word_head = Exercise(
-    "previous-word-head",
     "Every word looks one back, whatever the words are: that is what positions are for.",
     MATRICES,
     attempt=lambda answer: answer,
@@ -388,7 +387,6 @@ _previous_word(previous_word_head, 6, _longest_first, leak=1 - SHARP)
 # layer
 # --------------------------------------------------------------------------------------
 layer = Exercise(
-    "layer",
     "It adds what every head finds and overwrites nothing: that is a residual stream.",
     "a function of (X, heads) that returns a plain float tensor",
     attempt=lambda answer: answer(_stream(), tuple(_heads())),
@@ -582,7 +580,6 @@ def all_heads_are_added(answer: Callable) -> str | None:
 # flight-head
 # --------------------------------------------------------------------------------------
 flight_head = Exercise(
-    "flight-head",
     "Both bits come from one word and land in two slots of flight's own.",
     MATRICES,
     attempt=lambda answer: answer,
@@ -652,10 +649,7 @@ def flight_word_is_found(answer: Any) -> str | None:
     return None
 
 
-@flight_head.must(
-    "Scores are divided by the root of Wq's width before softmax: how large must the gain be, "
-    "so that almost nothing is left for the other words?"
-)
+@flight_head.must(GAIN)
 def flight_is_sharp(answer: Any) -> str | None:
     for words, row, _, places in _asked(answer):
         share = row[places["flight"]]
@@ -667,11 +661,7 @@ def flight_is_sharp(answer: Any) -> str | None:
 @flight_head.must("The last step reads flight's own slots: which slots did this head change?")
 def flight_slots_only(answer: Any) -> str | None:
     own = (SLOTS[SWAP], SLOTS[DISOBEYED])
-    for _, _, written, _ in _asked(answer):
-        slot = _other_slots(written, SLOTS, own)
-        if slot:
-            return f"the head changes the slot {slot!r}"
-    return None
+    return _other_slot((written for _, _, written, _ in _asked(answer)), SLOTS, own)
 
 
 @flight_head.hint(
@@ -746,7 +736,6 @@ def _two_bits(answer: Any) -> tuple[Tensor, Tensor]:
 # parity
 # --------------------------------------------------------------------------------------
 parity = Exercise(
-    "parity",
     "Odd or even, for all 64 settings of six bits, and also where a bit is only nearly 1.",
     "(W1, b1, W2), plain tensors of numbers",
     attempt=lambda answer: answer,
@@ -763,11 +752,11 @@ def network_fits(answer: Any) -> str | None:
     except ValueError as error:
         return str(error)
     if W1.dim() != 2 or len(W1) != len(SLOTS):
-        return f"W1 is {by(tuple(W1.shape))}, not {len(SLOTS)} x hidden units"
+        return f"W1 is {by(W1.shape)}, not {len(SLOTS)} x hidden units"
     if tuple(b1.shape) not in ((W1.shape[1],), (1, W1.shape[1])):
         return f"W1 has {W1.shape[1]} hidden units, b1 has shape {tuple(b1.shape)}"
     if tuple(W2.shape) != (W1.shape[1], 2):
-        return f"W2 is {by(tuple(W2.shape))}, not {W1.shape[1]} x 2"
+        return f"W2 is {by(W2.shape)}, not {W1.shape[1]} x 2"
     return None
 
 
@@ -878,7 +867,6 @@ def _first_wrong(
 # six-bits
 # --------------------------------------------------------------------------------------
 six_bits = Exercise(
-    "six-bits",
     "You read the row of he-is? as the feed-forward network does: three bits, odd or even.",
     STUB,
     attempt=lambda answer: answer,
@@ -945,7 +933,6 @@ def _listed(value: Any) -> list:
 # eight-places
 # --------------------------------------------------------------------------------------
 eight_places = Exercise(
-    "eight-places",
     "A wider head divides by a larger root, so its gain must grow to keep the leak small.",
     MATRICES,
     attempt=lambda answer: answer,
@@ -956,7 +943,6 @@ _previous_word(eight_places, 8, _eight_words, leak=0.0005)
 # patch
 # --------------------------------------------------------------------------------------
 patch = Exercise(
-    "patch",
     "One number carried that belief, and changing it changed the answer as foretold.",
     STUB,
     attempt=lambda answer: answer,
@@ -1007,7 +993,8 @@ def _patched(answer: dict, value: float | None = None) -> str:
     X1 = add(embed(words), OBJECT_HEAD, PREVIOUS_HEAD)  # [words, d_model]
     number = float(answer["value"]) if value is None else value
     X1[_place(answer["word"], words), _place(answer["slot"], SLOTS)] = number
-    return _answer_name(X1, words)
+    abilities = read_out(X1, words)
+    return next((name for name, own in OBJECTS.items() if own == abilities), "nothing known")
 
 
 def _other_number(answer: dict) -> bool:
@@ -1036,10 +1023,3 @@ def number_is_large_enough(answer: dict) -> str | None:
 def flight_turns_over(answer: dict) -> str | None:
     found = _patched(answer)
     return None if found == "Rock" else f"with your number the model answers {found}, not Rock"
-
-
-def _answer_name(X1: Tensor, words: Sequence[str]) -> str:
-    """The object that the model's two layers and read-out make of a stream after layer 1."""
-    abilities = read_out(X1, words)
-    names = [name for name in WORDS if OBJECTS.get(name) == abilities]
-    return names[0] if names else "nothing known"

@@ -109,12 +109,8 @@ def add(X: Tensor, *heads: Head) -> Tensor:
 def read_out(X1: Tensor, words: Sequence[str]) -> tuple[int, int]:
     """Flies and speaks, as 0 and 1, from the stream after layer 1."""
     row = add(X1, FLIGHT_HEAD, SPEECH_HEAD)[list(words).index(QUESTION)]  # [d_model]
-    sums = torch.stack(
-        [
-            sum(row[SLOTS.index(slot)] for slot in inputs)
-            for inputs in (FLIGHT_INPUTS, SPEECH_INPUTS)
-        ]
-    )
+    six = row[[SLOTS.index(slot) for slot in (*FLIGHT_INPUTS, *SPEECH_INPUTS)]]
+    sums = six.reshape(2, 3).sum(1)  # [2]
     hidden = torch.relu(sums.unsqueeze(1) - torch.arange(4.0))  # [2, 4]
     flies, speaks = (hidden @ torch.tensor([1.0, -2.0, 2.0, -2.0])).round().int().tolist()
     return flies, speaks

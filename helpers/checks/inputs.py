@@ -18,11 +18,11 @@ from torch import Tensor, nn
 from helpers.checks.common import (
     NOT_FINITE,
     TOLERANCE,
+    demand_class,
     differs,
     first,
     how_far,
     many,
-    no_module_class,
     no_truth_value,
     other_parameter,
     seed,
@@ -58,7 +58,6 @@ SHAPES = {
 }
 
 three_shapes = shape_exercise(
-    "three-shapes",
     "Broadcasting adds what is shared without copying it.",
     SHAPES,
     also={"position": (1, 5, 7)},  # the sum is the same
@@ -90,7 +89,6 @@ three_shapes = shape_exercise(
 # three-terms
 # --------------------------------------------------------------------------------------
 three_terms = Exercise(
-    "three-terms",
     "What, where and how noisy: three questions, three terms, one sum.",
     "a function of (layers, x_t, t) that returns three plain float tensors",
     attempt=lambda answer: answer(_Layers(), _ids(), _levels()),
@@ -168,7 +166,7 @@ def _changed(run: Callable[[Tensor, Tensor], Any]) -> str | None:
     return None
 
 
-def _terms(layers: _Layers, ids: Tensor, levels: Tensor) -> list[Tensor]:
+def _terms(layers: nn.Module, ids: Tensor, levels: Tensor) -> list[Tensor]:
     """The three terms, each spread over the places: `[batch, length, d_model]`."""
     token = layers.token_embed(ids)
     position = layers.position_embed.weight[: ids.shape[1]].expand_as(token)
@@ -183,7 +181,7 @@ def _unfit(term: Tensor, ids: Tensor, name: str) -> str | None:
     try:
         term.expand(*ids.shape, D_MODEL)
     except RuntimeError:
-        shape, texts = by(tuple(term.shape)), _size(ids)
+        shape, texts = by(term.shape), _size(ids)
         return f"for {texts}, the {name} term is {shape}: it does not fit"
     return None
 
@@ -219,7 +217,7 @@ def _term(name: str, question: str) -> None:
                     "position": f"the rows of places 0 to {ids.shape[1] - 1}",
                     "noise": "the layer gives for each text's own level",
                 }
-                shape = by(tuple(found.shape))
+                shape = by(found.shape)
                 return f"the {name} term, {shape}, holds other numbers than {right[name]}"
         return None
 
@@ -268,7 +266,6 @@ _term("noise", "Which layer makes a text's noise vector, and from which text's l
 # denoiser-inputs
 # --------------------------------------------------------------------------------------
 denoiser_inputs = Exercise(
-    "denoiser-inputs",
     "What is there, where it is and how noisy the text is now reach every position, and "
     "nothing else does.",
     "a class whose forward(x_t, t) returns a plain float tensor",
@@ -337,20 +334,7 @@ def _runs(answer: type[nn.Module], ids: Tensor, levels: Tensor) -> bool:
     return True
 
 
-@denoiser_inputs.hint("`check` builds the model itself: have you handed in the class?")
-def answer_is_a_class(answer: Any) -> str | None:
-    return no_module_class(answer)
-
-
-@denoiser_inputs.hint("Which name, attribute or argument does the error's last line miss?")
-def names_exist(answer: type[nn.Module]) -> str | None:
-    try:
-        _build(answer)(_ids(), _levels())
-    except (NameError, AttributeError, TypeError) as error:
-        return stops(error)
-    except Exception:
-        return None  # shapes, dtypes and numbers: later demands'
-    return None
+demand_class(denoiser_inputs, "model")
 
 
 @denoiser_inputs.hint("The next layer takes one tensor: which of your results is it?")
@@ -424,18 +408,15 @@ def it_runs(answer: type[nn.Module]) -> str | None:
     return None
 
 
-def _shape_found(answer: type[nn.Module]) -> str:
-    shape = by(tuple(_build(answer)(_ids(), _levels()).shape))
-    return f"for {_size(_ids())} and d_model={D_MODEL}, {shape} comes out"
-
-
 @denoiser_inputs.hint(
     "The next layer expects width d_model; which operation on three d_model vectors keeps it?"
 )
 def width_is_right(answer: type[nn.Module]) -> str | None:
-    *others, width = _build(answer)(_ids(), _levels()).shape
-    wrong = tuple(others) == (BATCH, LENGTH) and width != D_MODEL
-    return _shape_found(answer) if wrong else None
+    shape = _build(answer)(_ids(), _levels()).shape
+    *others, width = shape
+    if others != [BATCH, LENGTH] or width == D_MODEL:
+        return None
+    return f"for {_size(_ids())} and d_model={D_MODEL}, {by(shape)} comes out"
 
 
 @denoiser_inputs.must("One vector for each place of each text: which axis is off, or missing?")
@@ -648,7 +629,7 @@ def it_is_the_sum(answer: type[nn.Module]) -> str | None:
 
 def _off_places(model: nn.Module, ids: Tensor, levels: Tensor) -> Tensor:
     """The places of a model's output at which a number is off, `[batch, length]`."""
-    gaps = (model(ids, levels) - _reference(model, ids, levels)).abs().amax(-1)
+    gaps = (model(ids, levels) - sum(_terms(model, ids, levels))).abs().amax(-1)
     return ~(gaps <= TOLERANCE)
 
 
@@ -659,14 +640,9 @@ def _off_number(model: nn.Module, ids: Tensor, levels: Tensor) -> str | None:
         return None
     item, place = first(bad)
     what = " ([PAD])" if ids[item, place] == PAD else ""
-    out, expected = model(ids, levels), _reference(model, ids, levels)
+    out, expected = model(ids, levels), sum(_terms(model, ids, levels))
     gap = how_far(out[item, place], expected[item, place])
     return f"at place {place}{what} of text {item}, a number {gap}"
-
-
-def _reference(model: nn.Module, ids: Tensor, levels: Tensor) -> Tensor:
-    places = model.position_embed.weight[: ids.shape[1]]
-    return model.token_embed(ids) + places + model.noise_embed(levels[:, None])[:, None]
 
 
 @denoiser_inputs.must("What cuts the way back to the tables: detach, .data, no_grad, a new tensor?")
@@ -678,7 +654,7 @@ def gradients_arrive(answer: type[nn.Module]) -> str | None:
     named = [(k, v) for k, v in model.named_parameters() if k.split(".")[0] in LAYERS]
     names, weights = zip(*named, strict=True)
     found = torch.autograd.grad((out**2).sum(), weights, allow_unused=True)
-    wanted = torch.autograd.grad((_reference(model, _ids(), _levels()) ** 2).sum(), weights)
+    wanted = torch.autograd.grad((sum(_terms(model, _ids(), _levels())) ** 2).sum(), weights)
     for name, gradient, right in zip(names, found, wanted, strict=True):
         first_row = 1 if name == "token_embed.weight" else 0  # [PAD]'s row may have one or none
         if gradient is None or differs(gradient[first_row:], right[first_row:]):
@@ -737,7 +713,6 @@ def devices_meet(answer: type[nn.Module]) -> str | None:
 # count-parameters
 # --------------------------------------------------------------------------------------
 count_parameters = Exercise(
-    "count-parameters",
     "Nearly all of an input layer's parameters sit in its tables.",
     "a function of (vocab_size, max_length, d_model) that returns a number",
     attempt=lambda answer: answer(8, 6, 16),
@@ -824,7 +799,6 @@ def _miscounted(answer: Callable[[int, int, int], int], some: Sequence) -> str |
 # noise-axis
 # --------------------------------------------------------------------------------------
 noise_axis = Exercise(
-    "noise-axis",
     "No shape and no error told you; changing one input and watching the others did.",
     "a function of (model, x_t, t) that returns True or False",
     attempt=lambda answer: [
@@ -942,7 +916,6 @@ def single_leaks_are_caught(answer: Callable) -> str | None:
 # midpoint
 # --------------------------------------------------------------------------------------
 midpoint = Exercise(
-    "midpoint",
     "Two known levels fix the whole line: that is all that nn.Linear(1, d_model) can say.",
     "a function of (low, high) that returns two vectors like them",
     attempt=lambda answer: answer(torch.zeros(D_MODEL), torch.ones(D_MODEL)),
@@ -1044,7 +1017,6 @@ def levels_lie_on_the_line(answer: Callable[[Tensor, Tensor], tuple[Tensor, Tens
 # --------------------------------------------------------------------------------------
 SIZES = (5, 8), (7, 4), (60, 6)
 sinusoidal = Exercise(
-    "sinusoidal",
     "A formula in place of a table: nothing to learn, and no longest length.",
     "a function of (length, d_model) that returns a plain float tensor",
     attempt=lambda answer: answer(5, 8),

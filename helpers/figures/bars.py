@@ -22,7 +22,6 @@ def step_bars(
     picture: str,
     names: Sequence[str],
     hidden: Tensor | Sequence[float] | None = None,
-    decimals: int = 2,
 ) -> None:
     """Display columns of steps side by side, each step a row of bars with their numbers.
 
@@ -44,25 +43,25 @@ def step_bars(
         raise ValueError("there are no steps to draw")
     facts, ranges = [], {}
     for title, steps in drawn.items():
-        facts.append(f"{title} | " + " | ".join(names))
+        facts.append([title, *names])
         for step, values in steps.items():
             cells = [
-                rounded(value, decimals) + (" hidden" if hide else "")
+                rounded(value, 2) + (" hidden" if hide else "")
                 for value, hide in zip(values, hidden, strict=True)
             ]
-            facts.append(f"{step} | " + " | ".join(cells))
+            facts.append([step, *cells])
             finite = [*filter(isfinite, values), *ranges.get(_kind(step), [0.0])]
             ranges[_kind(step)] = min(finite), max(finite)
     most = max(map(len, drawn.values()))
     height = STEP_HEIGHT * most + LABELS_HEIGHT
+    turned = len(names) * (1 + max(map(len, names))) > LETTERS_ACROSS
     with drawing(height, picture, facts, panels=len(drawn), beside=True) as axes:
         for ax, (title, steps) in zip(axes, drawn.items(), strict=True):
             ax.set_title(title, fontsize=12)
-            ax.set_xticks(range(len(names)), names, rotation=0 if _fit(names) else 90)
+            ax.set_xticks(range(len(names)), names, rotation=90 if turned else 0)
             ax.set_yticks([])
             ax.tick_params(labelsize=10, length=0)
-            ax.set_xlim(-0.5, len(names) - 0.5)
-            ax.set_ylim(0.85 - most, 0.95)
+            ax.set(xlim=(-0.5, len(names) - 0.5), ylim=(0.85 - most, 0.95))
             for place, hide in enumerate(hidden):
                 if hide:
                     ax.axvspan(place - 0.5, place + 0.5, color=HIDDEN, linewidth=0)
@@ -75,15 +74,10 @@ def step_bars(
                 for place, value in enumerate(values):
                     tall = value * unit if isfinite(value) else 0.0
                     ax.bar(place, tall, bottom=zero, width=0.7, color=WEIGHTS[3])
-                    text = rounded(value, decimals).replace("inf", "∞")
+                    text = rounded(value, 2).replace("inf", "∞")
                     above = zero + max(tall, 0.0) + 0.02
                     ax.text(place, above, text, ha="center", va="bottom", fontsize=9)
 
 
 def _kind(step: str) -> str:
     return step.replace(",", " ").split()[0]
-
-
-def _fit(names: Sequence[str]) -> bool:
-    """Whether the names stand beside each other under half a picture."""
-    return len(names) * (1 + max(map(len, names))) <= LETTERS_ACROSS

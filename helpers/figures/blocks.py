@@ -37,14 +37,14 @@ def broadcast_blocks(parts: Mapping[str, Tensor], total: str, *, picture: str) -
         raise ValueError(f"{told}: give three shapes that add up to one of three axes")
     shapes[total] = whole
     texts, places, _ = whole
-    facts = [" | ".join(["tensor", *AXES])]
+    facts = [["tensor", *AXES]]
     with drawing(HEIGHT, picture, facts) as (ax,):
         for k, (name, shape) in enumerate(shapes.items()):
             left, own = k * (1 + GAP), (1,) * (len(whole) - len(shape)) + shape
             pairs = list(zip(AXES, own, whole, strict=True))
             shared = [f"one for all {axis}" for axis, held, size in pairs if held < size]
             told = [str(o) if o == size else f"{o} for all {size}" for _, o, size in pairs]
-            facts.append(" | ".join([name, *told]))
+            facts.append([name, *told])
             for text, place in product(reversed(range(texts)), range(places)):
                 held = text < own[0] and place < own[1]
                 full = {"facecolor": FILLS[k], "edgecolor": "black"}

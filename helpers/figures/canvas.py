@@ -67,16 +67,15 @@ def plain(values: Tensor | Sequence[float]) -> Tensor:
 def drawing(
     height: float,
     picture: str,
-    facts: Sequence[str],
+    facts: Sequence[Sequence[Any]],
     *,
     panels: int = 1,
     beside: bool = False,
-    pixels_wide: int = PIXELS_WIDE,
 ) -> Iterator[list[Axes]]:
     """The axes of so many panels, one under the other or side by side, to draw in.
 
     `height` is that of the whole picture, in inches of `PIXELS_PER_INCH`. What was drawn is
-    displayed when the context ends, with the numbers in `facts` as its twin.
+    displayed when the context ends, with `facts`, rows of cells, as its twin.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -84,14 +83,14 @@ def drawing(
     ours = {key: value for key, value in matplotlib.rcParamsDefault.items() if key != "backend"}
     with matplotlib.rc_context(ours):
         figure = Figure(
-            figsize=(pixels_wide / PIXELS_PER_INCH, height),
+            figsize=(PIXELS_WIDE / PIXELS_PER_INCH, height),
             dpi=PIXELS_PER_INCH * SHARPNESS,
             facecolor="white",
             layout="constrained",
         )
         grid = (1, panels) if beside else (panels, 1)
         yield list(figure.subplots(*grid, squeeze=False, sharey=beside).flat)
-        display(figure, picture, facts, pixels_wide)
+        display(figure, picture, facts)
 
 
 def colors(shades: Sequence[str], low: float, high: float) -> tuple[Colormap, Normalize]:
@@ -106,14 +105,9 @@ def frame(ax: Axes, corner: tuple[float, float], width: float, height: float, **
     ax.add_patch(Rectangle(corner, width, height, **{"facecolor": "none", **look}))
 
 
-def hatch(ax: Axes, row: int, column: int) -> None:
-    look = {"facecolor": "white", "edgecolor": "#8a8a8a", "hatch": "///", "linewidth": 0}
-    frame(ax, (column - 0.5, row - 0.5), 1, 1, **look, **INSIDE)
-
-
-def in_lines(label: str, room: int = 8) -> str:
-    """A label broken at its first hyphen or space, where it is longer than `room` letters."""
-    return re.sub(r"(-)| ", r"\1\n", label, count=1) if len(label) > room else label
+def in_lines(label: str) -> str:
+    """A label broken at its first hyphen or space, where it is longer than eight letters."""
+    return re.sub(r"(-)| ", r"\1\n", label, count=1) if len(label) > 8 else label
 
 
 def column_names(ax: Axes, names: Sequence[str], size: float, above: bool = False) -> float:
@@ -126,27 +120,18 @@ def column_names(ax: Axes, names: Sequence[str], size: float, above: bool = Fals
     lines = [name.split("\n") for name in names]
     most = max(map(len, lines), default=1)
     ax.set_xticks(range(len(names)), [""] * len(names))
+    place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+    look = {"ha": "center", "va": "bottom" if above else "top", "fontsize": size}
     for column, parts in enumerate(lines):
         for k, part in enumerate(parts):
             points = 4 + line * (len(parts) - 1 - k) if above else -4 - line * k
-            ax.annotate(
-                part,
-                (column, 1 if above else 0),
-                xycoords=("data", "axes fraction"),
-                xytext=(0, points),
-                textcoords="offset points",
-                ha="center",
-                va="bottom" if above else "top",
-                fontsize=size,
-                annotation_clip=False,
-                **INSIDE,
-            )
+            ax.annotate(part, (column, int(above)), (0, points), **place, **look, **INSIDE)
     return 4 + line * most
 
 
-def short(value: float, decimals: int = 2) -> str:
-    """A rounded number, without decimals where all of them are zero: "1", not "1.00"."""
-    return rounded(value, decimals).removesuffix("." + "0" * decimals)
+def short(value: float) -> str:
+    """A number with two decimals, or none where both are zero: "1", not "1.00"."""
+    return rounded(value, 2).removesuffix(".00")
 
 
 def write(ax: Axes, row: int, column: int, text: str, background: Any, size: float = 11) -> None:
@@ -182,16 +167,17 @@ def _png(figure: Figure) -> bytes:
     return stored.getvalue()
 
 
-def display(figure: Figure, picture: str, facts: Sequence[str], pixels_wide: int) -> None:
+def display(figure: Figure, picture: str, facts: Sequence[Sequence[Any]]) -> None:
     from IPython.display import display as show
 
     alt = ALT_TEXTS.get(picture, picture)
+    told = [" | ".join(map(str, row)) for row in facts]
     show(
         {
             "image/png": base64.b64encode(_png(figure)).decode("ascii"),
-            "text/plain": "\n".join(["Figure in numbers", *facts]),
+            "text/plain": "\n".join(["Figure in numbers", *told]),
         },
-        metadata={"image/png": {"alt": alt, "width": pixels_wide}},
+        metadata={"image/png": {"alt": alt, "width": PIXELS_WIDE}},
         raw=True,
     )
     print(textwrap.fill(f"Figure: {alt}", CAPTION_WIDTH))

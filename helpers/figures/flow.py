@@ -45,16 +45,15 @@ def flow_map(
         name: tuple(shape.shape if isinstance(shape, Tensor) else shape)
         for name, shape in shapes.items()
     }
-    facts = ["box | shape | note"]
+    facts = [["box", "shape", "note"]]
     for name in boxes:
         shape = by(sizes[name]) if name in sizes else UNKNOWN
-        facts.append(" | ".join(filter(None, (name, shape, notes.get(name)))))
-    facts += [f"{start} leads to {end}" for start, end in arrows]
+        facts.append([*filter(None, (name, shape, notes.get(name)))])
+    facts += [[f"{start} leads to {end}"] for start, end in arrows]
     rows = max(map(len, columns))
     with drawing(ROW_HEIGHT * rows, picture, facts) as (ax,):
-        ax.set_axis_off()
-        ax.set_xlim(-0.5, len(columns) - 0.4)
-        ax.set_ylim(-rows / 2, rows / 2 + 2 * SHEET_STEP)
+        ax.set(xlim=(-0.5, len(columns) - 0.4), ylim=(-rows / 2, rows / 2 + 2 * SHEET_STEP))
+        ax.axis("off")
         for start, end in arrows:
             (x, y), (to_x, to_y) = boxes[start], boxes[end]
             ends = {"xy": (to_x - HALF_WIDTH, to_y), "xytext": (x + HALF_WIDTH, y)}

@@ -17,7 +17,6 @@ from helpers.figures.canvas import (
     column_names,
     drawing,
     frame,
-    hatch,
     in_lines,
     plain,
     write,
@@ -29,6 +28,7 @@ from helpers.shapes import rounded
 WRITTEN_ROW, PLAIN_ROW, TITLE_HEIGHT, AXIS_HEIGHT, LEGEND_HEIGHT = 0.4, 0.3, 0.35, 0.75, 0.6
 MAX_WRITTEN = 8  # numbers are written into matrices up to 8 x 8
 LETTERS_ACROSS = 56  # that stand beside each other under a whole picture
+HATCHED = {"facecolor": "white", "edgecolor": "#8a8a8a", "hatch": "///", "linewidth": 0}
 
 
 def heat_map(
@@ -76,9 +76,16 @@ def heat_map(
     finite = [0.0, *(x for m in matrices.values() for x in m[m.isfinite()].tolist())]
     high = max(*map(abs, finite), 1e-9)
     low = -high if signed else min(finite)
-    facts = [f"colors from {rounded(low, decimals)} to {rounded(high, decimals)}"]
+    facts = [[f"colors from {rounded(low, decimals)} to {rounded(high, decimals)}"]]
     for title, matrix in matrices.items():
-        facts += _table(title, matrix, rows, columns, blocked[title], dropped[title], decimals)
+        hidden, fallen = blocked[title], dropped[title]
+        facts.append([title, *columns])
+        for i, label in enumerate(rows):
+            cells = [label]
+            for j, value in enumerate(matrix[i].tolist()):
+                mark = " blocked" if hidden[i, j] else " dropped" if fallen[i, j] else ""
+                cells.append(rounded(value, decimals) + mark)
+            facts.append(cells)
 
     across = len(matrices) if beside else 1
     written = max(len(rows), len(columns) * across) <= MAX_WRITTEN * (1 + beside)
@@ -110,7 +117,7 @@ def heat_map(
             for i, j in product(range(len(rows)), range(len(columns))):
                 value = matrix[i, j].item()
                 if blocked[title][i, j]:
-                    hatch(ax, i, j)
+                    frame(ax, (j - 0.5, i - 0.5), 1, 1, **HATCHED, **INSIDE)
                 elif dropped[title][i, j]:
                     frame(ax, (j - 0.5, i - 0.5), 1, 1, facecolor="white", **INSIDE)
                     ax.text(j, i, "✕", ha="center", va="center", fontsize=16, **INSIDE)
@@ -120,23 +127,3 @@ def heat_map(
             shades = axes[-1].images[0]
             legend = shades.figure.colorbar(shades, ax=axes, orientation="horizontal", aspect=40)
             legend.ax.tick_params(labelsize=11)
-
-
-def _table(
-    title: str,
-    matrix: Tensor,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    blocked: Tensor,
-    dropped: Tensor,
-    decimals: int,
-) -> list[str]:
-    lines = [f"{title} | " + " | ".join(columns)]
-    for i, label in enumerate(rows):
-        cells = [
-            rounded(matrix[i, j].item(), decimals)
-            + (" blocked" if blocked[i, j] else " dropped" if dropped[i, j] else "")
-            for j in range(len(columns))
-        ]
-        lines.append(f"{label} | " + " | ".join(cells))
-    return lines

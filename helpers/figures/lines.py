@@ -56,12 +56,11 @@ def line_plot(
         if name not in lines or not found:
             raise ValueError(f"no line {name!r} has a point at {place} to be named at")
         named_at[name] = found[0]
-    facts = [f"{x_axis} | " + " | ".join(lines)]
+    facts = [[x_axis, *lines]]
     for k, place in enumerate(x):
-        cells = [rounded(values[k], decimals) for values in lines.values()]
-        facts.append(f"{place:g} | " + " | ".join(cells))
-    facts += [f"across, {name} | {rounded(height, decimals)}" for name, height in levels.items()]
-    facts += [f"upright, {name} | {place:g}" for name, place in marks.items()]
+        facts.append([f"{place:g}", *(rounded(ys[k], decimals) for ys in lines.values())])
+    facts += [[f"across, {name}", rounded(height, decimals)] for name, height in levels.items()]
+    facts += [[f"upright, {name}", f"{place:g}"] for name, place in marks.items()]
     with drawing(HEIGHT, picture, facts) as (ax,):
         marked = {} if len(x) <= MOST_MARKED else {"markevery": len(x)}
         for values, (color, marker, dash) in zip(lines.values(), LINES, strict=False):
@@ -88,24 +87,16 @@ def line_plot(
         ax.autoscale_view()  # or the heights below are those of an empty sheet
         ends = {**{name: values[-1] for name, values in lines.items()}, **levels} if x else {}
         for name, k in named_at.items():
+            del ends[name]
             here = {other: values[k] for other, values in lines.items()}
-            highest, _ = here[name] == max(here.values()), ends.pop(name)
+            highest = here[name] == max(here.values())
             side = {"ha": "left", "va": "bottom"} if highest else {"ha": "right", "va": "top"}
             side |= {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
             at = {"xytext": (6, 3) if highest else (-6, -3), "textcoords": "offset points"}
             ax.annotate(name, (x[k], here[name]), fontsize=11, **at, **side)
-        shares = ax.transAxes.inverted()
-        heights = {
-            name: shares.transform(ax.transData.transform((x[-1], end)))[1]
-            for name, end in ends.items()
-        }
-        for name, height in zip(sorted(heights, key=heights.get), _apart(heights), strict=True):
+        to_axes, free = ax.transData + ax.transAxes.inverted(), -math.inf
+        heights = {name: to_axes.transform((x[-1], end))[1] for name, end in ends.items()}
+        for name in sorted(heights, key=heights.get):
+            height = max(heights[name], free)  # moved up as far as the name below it asks for
             ax.text(1.02, height, name, transform=ax.transAxes, va="center", fontsize=11)
-
-
-def _apart(heights: Mapping[str, float]) -> list[float]:
-    """Heights from below, each moved up as far as it must to leave room for the one below it."""
-    found: list[float] = []
-    for height in sorted(heights.values()):
-        found.append(max(height, found[-1] + APART) if found else height)
-    return found
+            free = height + APART

@@ -90,24 +90,20 @@ def _sums(bits: Tensor) -> list[str]:
     return found
 
 
-def _facts(told: Mapping[str, Any]) -> list[str]:
+def _facts(told: Mapping[str, Any]) -> list[list[str]]:
     words = told["words"]
-    facts = [f"sentence | {' '.join(words)}"]
+    facts = [["sentence", " ".join(words)]]
     for head in told["looks"]:
-        facts += [
-            f"{head}: {words[asks]} looks at {words[seen]} | {rounded(weight, 2)}"
-            for seen, asks, weight in _arrows(told, head)
-        ]
-    facts.append("note | " + " | ".join(map(short, told["note"].tolist())))
-    facts.append("bits | " + " | ".join(BITS) + " | sum")
+        for seen, asks, weight in _arrows(told, head):
+            facts.append([f"{head}: {words[asks]} looks at {words[seen]}", rounded(weight, 2)])
+    facts += [["note", *map(short, told["note"].tolist())], ["bits", *BITS, "sum"]]
     for what, row, total in zip(ASKED, told["bits"].tolist(), _sums(told["bits"]), strict=True):
-        facts.append(f"{what} | {' | '.join(map(short, row))} | {total}")
-    return [*facts, f"answer | {told['answer']}"]
+        facts.append([what, *map(short, row), total])
+    return [*facts, ["answer", told["answer"]]]
 
 
 def _draw(ax: Axes, told: Mapping[str, Any]) -> None:
-    ax.set_xlim(0, WIDTH)
-    ax.set_ylim(HEIGHT, -0.05)
+    ax.set(xlim=(0, WIDTH), ylim=(HEIGHT, -0.05))
     ax.axis("off")
     words, asks = told["words"], told["asks"]
     step = (WIDTH - MARGIN) / len(words)

@@ -36,7 +36,6 @@ def stream_map(
     groups: Mapping[str, int],
     new: Tensor | None = None,
     read: int | None = None,
-    decimals: int = 2,
 ) -> None:
     """Display a residual stream `[words, slots]`: a row for each slot, a column for each word.
 
@@ -60,29 +59,25 @@ def stream_map(
         raise ValueError(f"the groups hold {sum(groups.values())} slots, not {len(slots)}")
     if read is not None and not 0 <= read < len(words):
         raise ValueError(f"word {read} is to be read, but there are words 0 to {len(words) - 1}")
-    facts = ["slot | " + " | ".join(words)]
-    for j, slot in enumerate(slots):
-        cells = [
-            short(stream[i, j].item(), decimals) + (" new" if new[i, j] else "")
-            for i in range(len(words))
-        ]
-        facts.append(f"{slot} | " + " | ".join(cells))
+    facts = [["slot", *words]]
+    for slot, values, marks in zip(slots, stream.T.tolist(), new.T, strict=True):
+        cells = [short(x) + (" new" if mark else "") for x, mark in zip(values, marks, strict=True)]
+        facts.append([slot, *cells])
     if read is not None:
-        facts.append(f"read at | {words[read]}")
-    rows = _rows(slots, groups)
+        facts.append(["read at", words[read]])
+    names_above = [k for k, size in enumerate(groups.values(), 1) for _ in range(size)]
+    rows = [slot + names for slot, names in enumerate(names_above)]
     height = SLOT_ROW * (len(slots) + len(groups)) + AROUND
     with drawing(height, picture, facts) as (ax,):
         palette, scale = colors(WEIGHTS, 0.0, max(stream.max().item(), 1.0))
-        ax.set_xlim(-0.5, len(words) - 0.5)
-        ax.set_ylim(len(slots) + len(groups) - 0.5, -0.5)
+        ax.set(xlim=(-0.5, len(words) - 0.5), ylim=(len(slots) + len(groups) - 0.5, -0.5))
         room = column_names(ax, [*map(in_lines, words)], 9.5, above=True)
         ax.set_title(title, fontsize=13, pad=room + 4)
-        ax.set_yticks([*rows.values()], [*rows])
-        ax.tick_params(axis="x", length=0)
-        ax.tick_params(axis="y", labelsize=10, length=0)
+        ax.set_yticks(rows, slots)
+        ax.tick_params(labelsize=10, length=0)
         for j, i in product(range(len(slots)), range(len(words))):
-            value, row = stream[i, j].item(), rows[slots[j]]
-            text, shade = short(value, decimals), palette(scale(value))
+            value, row = stream[i, j].item(), rows[j]
+            text, shade = short(value), palette(scale(value))
             frame(ax, (i - 0.5, row - 0.5), 1, 1, facecolor=shade, edgecolor=GRID, **INSIDE)
             if new[i, j]:
                 look = {"edgecolor": NEW, "linewidth": 2.5, "zorder": 3}
@@ -99,17 +94,7 @@ def stream_map(
             look = {"edgecolor": "black", "linewidth": 2, "linestyle": "--", "clip_on": False}
             frame(ax, (read - 0.5, -0.5), 1, top, zorder=4, **look)
             key.append("dashed: the word that is read in the end")
-        for k, line in enumerate(key):  # single lines, as in column_names
-            last = k == len(key) - 1
-            if last:
-                ax.set_xlabel(line, fontsize=10, labelpad=8 + 13 * k)
-            else:
-                below = {"xytext": (0, -10 - 13 * k), "textcoords": "offset points"}
-                place = {"xycoords": "axes fraction", "ha": "center", "va": "top"}
-                ax.annotate(line, (0.5, 0), **below, **place, fontsize=10, **INSIDE)
-
-
-def _rows(slots: Sequence[str], groups: Mapping[str, int]) -> dict[str, int]:
-    """The row of each slot, where every group takes one more row for its name."""
-    starts = [k for k, size in enumerate(groups.values(), 1) for _ in range(size)]
-    return {slot: number + k for number, (slot, k) in enumerate(zip(slots, starts, strict=True))}
+        if len(key) == 2:  # each line by itself, as in column_names
+            place = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": "center"}
+            ax.annotate(key[0], (0.5, 0), (0, -10), va="top", fontsize=10, **place, **INSIDE)
+        ax.set_xlabel(key[-1] if key else "", fontsize=10, labelpad=21 if len(key) == 2 else 8)

@@ -30,7 +30,6 @@ def sum_map(
     *,
     picture: str,
     rows: Mapping[str, Sequence[str]],
-    decimals: int = 2,
 ) -> None:
     """Display matrices that are added, and their sum, side by side on one color scale.
 
@@ -49,7 +48,7 @@ def sum_map(
         if title not in panels or len(labels) != height:
             raise ValueError(f"{len(labels)} labels for {title!r}: give {height} for each panel")
     high = max(matrix.abs().max().item() for matrix in panels.values())
-    facts = [f"colors from {rounded(-high, decimals)} to {rounded(high, decimals)}"]
+    facts = [[f"colors from {rounded(-high, 2)} to {rounded(high, 2)}"]]
     signs = ["", *"+" * (len(added) - 1), "="]
     with drawing(ROW * height + AROUND, picture, facts) as (ax,):
         palette, scale = colors(SIGNED, -high, high)
@@ -61,10 +60,10 @@ def sum_map(
                 if not row.any()
             ]
             notes += ["the same row\nat every place"] * (len(matrix) < height)
-            facts.append(f"{title} | " + " | ".join(map(str, range(width))))
-            for label, row in zip(labels, matrix, strict=False):
-                facts.append(" | ".join([label, *(rounded(x, decimals) for x in row.tolist())]))
-            facts += [" ".join(["note |", *note.split()]) for note in notes]
+            facts.append([title, *range(width)])
+            for label, row in zip(labels, matrix.tolist(), strict=False):
+                facts.append([label, *(rounded(x, 2) for x in row)])
+            facts += [["note", note.replace("\n", " ")] for note in notes]
             shades = ax.imshow(
                 matrix.masked_fill(matrix == 0, torch.nan).expand(height, width).numpy(),
                 cmap=palette,

@@ -9,6 +9,8 @@ from helpers.figures.canvas import FAINT, NEW, WEIGHTS, drawing, frame
 ROW_HEIGHT = 0.27  # inches
 STEPS_WIDTH, BETWEEN = 3.2, 1.0  # letters: the words on the left, and between two columns
 GAP, HIDDEN = "_", "#e4e4e4"
+WRITTEN = {"edgecolor": NEW, "linewidth": 2, "zorder": 2}
+STANDING = {"edgecolor": FAINT, "linewidth": 0.5, "zorder": 1}
 
 
 def word_steps(
@@ -25,14 +27,13 @@ def word_steps(
     for title, steps in panels.items():
         if len({tuple(map(len, words)) for words in steps}) != 1:
             raise ValueError(f"the steps of {title!r} differ in their words, or in their lengths")
-        facts += [f"{title}, step | {k} | {' | '.join(words)}" for k, words in enumerate(steps)]
-        facts.append(f"{title}, known | {sum(word in known for word in steps[-1])}")
+        facts += [[f"{title}, step", k, *words] for k, words in enumerate(steps)]
+        facts.append([f"{title}, known", sum(word in known for word in steps[-1])])
     rows = sum(len(steps) + 2 for steps in panels.values())
     across = max(sum(len(word) + BETWEEN for word in steps[0]) for steps in panels.values())
     with drawing(ROW_HEIGHT * rows, picture, facts) as (ax,):
-        ax.set_axis_off()
-        ax.set_xlim(-STEPS_WIDTH, across - BETWEEN)
-        ax.set_ylim(rows, 0)
+        ax.set(xlim=(-STEPS_WIDTH, across - BETWEEN), ylim=(rows, 0))
+        ax.axis("off")
         top = 0
         for title, steps in panels.items():
             centered = {"ha": "center", "va": "center", "fontsize": 11}
@@ -42,13 +43,8 @@ def word_steps(
                 ax.text(-STEPS_WIDTH, row + 0.5, f"step {k}", va="center", fontsize=11)
                 for word, old in zip(words, before, strict=True):
                     for letter, was in zip(word, old, strict=True):
-                        new = letter != was
-                        look = {
-                            "facecolor": HIDDEN if letter == GAP else "white",
-                            "edgecolor": NEW if new else FAINT,
-                            "linewidth": 2 if new else 0.5,
-                            "zorder": 2 if new else 1,
-                        }
+                        ground = HIDDEN if letter == GAP else "white"
+                        look = {"facecolor": ground, **(STANDING if letter == was else WRITTEN)}
                         frame(ax, (column + 0.06, row + 0.06), 0.88, 0.88, **look)
                         shown = letter.replace(GAP, "")
                         ax.text(column + 0.5, row + 0.5, shown, color=WEIGHTS[-1], **centered)

@@ -106,7 +106,3 @@ def main() -> None:
     except ValueError as error:
         parser.error(str(error))
     print("\n".join(["rewritten:", *changed] if changed else ["nothing to change"]))
-
-
-if __name__ == "__main__":
-    main()

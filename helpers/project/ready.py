@@ -73,7 +73,3 @@ def _source() -> list[str]:
 
 def _version(parts: tuple[int, ...]) -> str:
     return ".".join(map(str, parts))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
