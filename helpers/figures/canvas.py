@@ -35,8 +35,9 @@ TITLE_WIDTH = 13  # characters, over one of four panels beside each other
 INSIDE = {"in_layout": False}  # what lies inside the axes cannot move them; not to ask saves time
 
 # Both maps grow steadily lighter or darker, so that they survive greyscale printing. That of signed
-# values runs between blue and yellow, which color-blind readers tell apart. The frame around what a
-# layer has written stands out from the ends of the map for weights, in grey too.
+# values runs between blue and yellow, which color-blind readers tell apart. What is new (what a
+# layer has written, a second line, new letters) stands out from the ends of the map for weights, in
+# grey too.
 NEW = "#c8700a"
 FAINT = "#767676"  # for zeros and notes: 4.5 times as dark as white
 WEIGHTS = ["#ffffff", "#c9dcec", "#7fb2d5", "#2f7ab5", "#08306b"]

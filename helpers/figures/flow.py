@@ -27,8 +27,8 @@ def flow_map(
 
     `columns` holds the names of each column from top to bottom; an empty name leaves its place
     free. `arrows` are pairs of names, from and to. `shapes` maps a name to a tensor or a shape;
-    what has three axes is drawn as a stack of sheets, one for each item of the first axis (4 at
-    most). A box whose shape is not given holds a question mark. `notes` maps a name to words
+    what has three axes or more is drawn as a stack of sheets, one for each item of the first axis
+    (4 at most). A box whose shape is not given holds a question mark. `notes` maps a name to words
     below its box. Raises `ValueError` for a name that has no box.
     """
     boxes = {
@@ -60,7 +60,7 @@ def flow_map(
             ax.annotate("", **ends, arrowprops={"arrowstyle": "-|>", "color": "black"})
         for name, (x, y) in boxes.items():
             shape = sizes.get(name, ())
-            sheets = min(shape[0], MOST_SHEETS) if len(shape) == 3 else 1
+            sheets = min(shape[0], MOST_SHEETS) if len(shape) >= 3 else 1
             for k in reversed(range(sheets)):
                 corner = (x - HALF_WIDTH + k * SHEET_STEP, y - HALF_HEIGHT + k * SHEET_STEP)
                 look = {"facecolor": WEIGHTS[1] if k == 0 else "white", "edgecolor": WEIGHTS[-1]}

@@ -23,6 +23,7 @@ from helpers.figures.canvas import (
 )
 
 SLOT_ROW, AROUND = 0.28, 1.35  # inches: a row, and what stands above and below all rows
+HIGHEST = 5.2  # inches, so that a picture fits on a screen; many rows are lower for it
 GRID = "#dddddd"
 
 
@@ -67,7 +68,7 @@ def stream_map(
         facts.append(["read at", words[read]])
     names_above = [k for k, size in enumerate(groups.values(), 1) for _ in range(size)]
     rows = [slot + names for slot, names in enumerate(names_above)]
-    height = SLOT_ROW * (len(slots) + len(groups)) + AROUND
+    height = min(SLOT_ROW * (len(slots) + len(groups)) + AROUND, HIGHEST)
     with drawing(height, picture, facts) as (ax,):
         palette, scale = colors(WEIGHTS, 0.0, max(stream.max().item(), 1.0))
         ax.set(xlim=(-0.5, len(words) - 0.5), ylim=(len(slots) + len(groups) - 0.5, -0.5))
