@@ -109,11 +109,6 @@ def test_an_output_that_names_nothing_says_so(names):
     ]
 
 
-def test_a_slot_that_does_not_exist_is_an_error(names):
-    with pytest.raises(ValueError, match="swap_flight"):
-        names["by_slot"](1, swap_flight=(0, 1.0))
-
-
 def test_what_read_lets_in_is_answered_rightly(names):
     """Any order of any set of words; what `read` refuses is refused in every order."""
     passed = []
