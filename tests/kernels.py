@@ -6,9 +6,8 @@ IPython, matplotlib's settings, what Python runs when it starts, another kernel 
 To start a kernel and load torch costs more than the cells of a lesson do. Where a process can be
 forked safely, the tests start one server that loads these modules once; each kernel is a fresh
 copy of it. To Jupyter such a kernel is a small process that asks the server for a copy and lives
-exactly as long as the copy does. On two cores this saves 1.6 of 6.6 seconds for the notebooks and
-1.5 of 16.2 for all tests (medians of five pairs). Elsewhere, and when outputs are stored, kernels
-start as they do for a learner.
+exactly as long as the copy does. Elsewhere, and when outputs are stored, kernels start as they do
+for a learner.
 
     python tests/kernels.py serve DESCRIPTOR            # a socket that listens
     python tests/kernels.py ask FOLDER ...              # and what a kernel is started with
