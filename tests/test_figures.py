@@ -15,7 +15,7 @@ import torch
 from lessons import ROOT
 from PIL import Image
 
-from helpers import figures
+from helpers import LESSONS, figures
 from helpers.figures import bars as bars_of
 from helpers.figures import canvas
 from helpers.figures import lines as lines_of
@@ -311,10 +311,9 @@ def test_line_plot_tells_its_numbers(tell):
     assert told == ["n | a", "1 | 1.00", "2 | 2.00"]
 
 
-def test_importing_the_helpers_loads_neither_torch_nor_matplotlib():
-    code = (
-        "import helpers, sys; print(sorted({'torch', 'matplotlib', 'IPython'} & set(sys.modules)))"
-    )
+def test_importing_the_helpers_and_the_puzzle_loads_neither_torch_nor_matplotlib():
+    code = """import helpers, helpers.puzzle, sys
+print(sorted({'torch', 'matplotlib', 'IPython'} & set(sys.modules)))"""
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert run.stdout.strip() == "[]", run.stderr
 
@@ -324,14 +323,8 @@ def test_a_lessons_imports_load_matplotlib_only_when_it_draws():
         for name in [name for name in sys.modules if name.startswith(("helpers", "matplotlib"))]:
             del sys.modules[name]
         sys.modules["matplotlib"] = None  # to import it is an error now
-        for name in (
-            "figures",
-            "shapes",
-            "spies",
-            "checks.inputs",
-            "checks.attention",
-            "checks.disobeys",
-        ):
+        checks = [f"checks.{checks}" for checks, _ in LESSONS.values()]
+        for name in ("figures", "shapes", "spies", *checks):
             importlib.import_module(f"helpers.{name}")
         with pytest.raises(ImportError, match="matplotlib"):
             sys.modules["helpers.figures"].heat_map({"weights": WEIGHTS}, **LABELS, picture="it")
