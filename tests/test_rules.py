@@ -24,6 +24,7 @@ def png(dark_part, maker="ours 2.0", mode="RGB"):
     return base64.b64encode(out.getvalue()).decode()
 
 
+SQUARE = png(60)
 SHOW = """from IPython.display import display
 data = {{"image/png": "{0}", "text/plain": "twin"}}
 display(data, metadata={{"image/png": {{"alt": "a square"}}}}, raw=True)"""
@@ -55,6 +56,11 @@ def code(cell_id, text, *outputs, tags=()):
     }
 
 
+def drawn(cell_id, stored, now=SQUARE):
+    """A cell that draws a picture, with the one that is stored."""
+    return code(cell_id, SHOW.format(now), stored)
+
+
 HEADING = {"cell_type": "markdown", "id": "heading", "metadata": {}, "source": ["# Part one"]}
 PRINT = 'print("weights", 0.3300, 0.6700)'
 FINE = stream("weights 0.33 0.67\n")
@@ -62,10 +68,10 @@ FINE = stream("weights 0.33 0.67\n")
 # Damaged cells and what the report must say of each, None when it must pass.
 DAMAGED_CELLS = [
     (code("intact", PRINT, FINE), None),
-    (code("picture", SHOW.format(png(60)), picture(60)), None),
-    (code("redrawn-by-another", SHOW.format(png(61, "ours 1.0")), picture(60)), None),
+    (drawn("picture", picture(60)), None),
+    (drawn("redrawn-by-another", picture(60), png(61, "ours 1.0")), None),
     (
-        code("redrawn-slightly", SHOW.format(png(61)), picture(60)),
+        drawn("redrawn-slightly", picture(60), png(61)),
         "the picture looks different: a part of it by 34 of 255 shades",
     ),
     (
@@ -73,39 +79,38 @@ DAMAGED_CELLS = [
         r"differ[\s\S]*line 1, number 2: stored 0.66, computed 0.67[\s\S]*this machine only\?",
     ),
     (
-        code("picture-replaced", SHOW.format(png(60)), picture(110)),
+        drawn("picture-replaced", picture(110)),
         "the picture looks different",
     ),
     (
-        code("changed-by-another", SHOW.format(png(64, "ours 1.0")), picture(60)),
+        drawn("changed-by-another", picture(60), png(64, "ours 1.0")),
         "the picture looks different: a part of it by 31 of 255 shades",
     ),
     (
-        code("picture-cut", SHOW.format(png(60)), stored_as(png(60)[:400])),
+        drawn("picture-cut", stored_as(SQUARE[:400])),
         "a stored picture cannot be read: ",
     ),
     (
-        code("picture-transparent", SHOW.format(png(60)), stored_as(png(60, mode="RGBA"))),
+        drawn("picture-transparent", stored_as(png(60, mode="RGBA"))),
         "stored with transparent parts",
     ),
     (
-        code("maker-unknown", SHOW.format(png(60)), stored_as(png(60, maker=None))),
+        drawn("maker-unknown", stored_as(png(60, maker=None))),
         "stored without the name of what drew it",
     ),
     (
-        code("other-width", SHOW.format(png(60)), picture(60, width=52)),
+        drawn("other-width", picture(60, width=52)),
         r"a picture's metadata: stored .*'width': 52.*, computed",
     ),
     (
-        code(
+        drawn(
             "picture-dropped",
-            SHOW.format(png(60)),
             {**picture(60), "data": {"text/plain": ["twin"]}},
         ),
         r"outputs: stored \['text/plain'\], computed \['image/png \+ ",
     ),
     (
-        code("other-alt-text", SHOW.format(png(60)), picture(60, "a circle")),
+        drawn("other-alt-text", picture(60, "a circle")),
         "a picture's metadata: stored .*'a circle'.*, computed .*'a square'",
     ),
     (
