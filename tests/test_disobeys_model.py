@@ -40,13 +40,7 @@ def test_the_checkers_model_answers_every_sentence():
 
 @pytest.mark.parametrize(
     "entry",
-    [
-        {"pos1": 24.0},
-        {"pos1": (6, 24.0)},
-        {"pos1": (0, "x")},
-        {"pos1": (0,)},
-        {"pos6": (0, 24.0)},
-    ],
+    [{"pos1": 24.0}, {"pos1": (6, 24.0)}, {"pos1": (0, "x")}, {"pos1": (0,)}, {"pos6": (0, 24.0)}],
 )
 def test_an_entry_that_does_not_fit_is_told_with_what_does(names, entry):
     ((slot, value),) = entry.items()

@@ -254,11 +254,7 @@ UNREADABLE = [
     ("sdpa-mask", lambda mask: (row for row in mask), "you return a generator"),
     ("peek-test", lambda model: True, "takes 1 positional argument but 2 were given"),
     ("layer", lambda X, heads: X.to_sparse(), "torch.sparse_coo, cpu)"),
-    (
-        "layer",
-        lambda X, heads: torch.nested.nested_tensor([X[0], X[0, :1]]),
-        "a tensor (nested,",
-    ),
+    ("layer", lambda X, heads: torch.nested.nested_tensor([X[0], X[0, :1]]), "a tensor (nested,"),
     ("parity", (torch.eye(22).to_sparse(),) * 3, "you hand in a tuple of 3 (Tensor, Tensor,"),
     ("six-bits", dict.fromkeys(("flight", "speech"), torch.eye(3).to_sparse()), "in a dict"),
 ]
@@ -425,11 +421,7 @@ def test_an_unknown_name_names_the_known_ones(door):
 BATCH, LENGTH, D_MODEL = inputs.SHAPES["sum"][0]
 TEXTS, TOKENS, D_OUT = attention.SHAPES["queries"][0]
 STATED = [
-    (
-        1,
-        "three-shapes-text",
-        f"{BATCH} texts with {LENGTH} places each, and `d_model` = {D_MODEL}",
-    ),
+    (1, "three-shapes-text", f"{BATCH} texts with {LENGTH} places each, and `d_model` = {D_MODEL}"),
     (2, "forecast-text", f"A batch of shape {TEXTS} \u00d7 {TOKENS} \u00d7 5 goes in"),
     (2, "forecast-text", f"the layer has `d_out` = {D_OUT}."),
     (3, "previous-head-text", f"at least {disobeys.SHARP} of the attention"),

@@ -78,18 +78,12 @@ DAMAGED_CELLS = [
         code("digit", PRINT, stream("weights 0.33 0.66\n")),
         r"differ[\s\S]*line 1, number 2: stored 0.66, computed 0.67[\s\S]*this machine only\?",
     ),
-    (
-        drawn("picture-replaced", picture(110)),
-        "the picture looks different",
-    ),
+    (drawn("picture-replaced", picture(110)), "the picture looks different"),
     (
         drawn("changed-by-another", picture(60), png(64, "ours 1.0")),
         "the picture looks different: a part of it by 31 of 255 shades",
     ),
-    (
-        drawn("picture-cut", stored_as(SQUARE[:400])),
-        "a stored picture cannot be read: ",
-    ),
+    (drawn("picture-cut", stored_as(SQUARE[:400])), "a stored picture cannot be read: "),
     (
         drawn("picture-transparent", stored_as(png(60, mode="RGBA"))),
         "stored with transparent parts",
@@ -103,10 +97,7 @@ DAMAGED_CELLS = [
         r"a picture's metadata: stored .*'width': 52.*, computed",
     ),
     (
-        drawn(
-            "picture-dropped",
-            {**picture(60), "data": {"text/plain": ["twin"]}},
-        ),
+        drawn("picture-dropped", {**picture(60), "data": {"text/plain": ["twin"]}}),
         r"outputs: stored \['text/plain'\], computed \['image/png \+ ",
     ),
     (
@@ -114,12 +105,7 @@ DAMAGED_CELLS = [
         "a picture's metadata: stored .*'a circle'.*, computed .*'a square'",
     ),
     (
-        code(
-            "uncompared-number",
-            PRINT,
-            stream("weights 9.9 0.1\n"),
-            tags=["nbval-ignore-output"],
-        ),
+        code("uncompared-number", PRINT, stream("weights 9.9 0.1\n"), tags=["nbval-ignore-output"]),
         None,
     ),
     (

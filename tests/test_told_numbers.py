@@ -163,7 +163,7 @@ RULES = {
     "noise-axis": {
         r"you miss a model in which one place of text (\d) gets the noise of text (\d)": (
             lambda a, to, source: not a(leak(to, source), inputs._ids(4, 4), torch.rand(4))
-        ),
+        )
     },
     "midpoint": {
         rf"the first of your two vectors is off by up to {NUMBER}": (
@@ -305,7 +305,7 @@ RULES |= {
     "peek-test": {
         r"you miss a model in which only token (\d) of (\d) peeks, at token (\d)": (
             lambda a, query, length, key: not a(hole(query, length, key), torch.rand(3, length, 4))
-        ),
+        )
     },
     "sdpa-mask": {
         rf"given a mask of (\d) x \d, you return {SHAPE}": (
@@ -468,9 +468,7 @@ RULES |= {
             lambda a, units, told: a[0].shape[1] == units and str(tuple(a[1].shape)) == told
         ),
     },
-    "six-bits": {
-        r"bit (\d) of (\w+) is not (.*)": lambda a, k, name, told: a[name][k] == told,
-    },
+    "six-bits": {r"bit (\d) of (\w+) is not (.*)": lambda a, k, name, told: a[name][k] == told},
 }
 
 NOT_COMPUTED = {

@@ -466,12 +466,7 @@ def code_changes(
 
 
 def report(
-    what: str,
-    planned: int,
-    survivors: list[str],
-    known: dict[str, str],
-    begin: float,
-    whole: bool,
+    what: str, planned: int, survivors: list[str], known: dict[str, str], begin: float, whole: bool
 ) -> int:
     """Print the score, the survivors without a reason and, of a whole run, reasons without a
     survivor; return the number of the first."""
