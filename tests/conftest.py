@@ -1,4 +1,4 @@
-"""What more than one test file needs: a run of pytest inside this one."""
+"""What more than one test file needs: one thread for torch, and a run of pytest inside this one."""
 
 import contextlib
 import io
@@ -7,6 +7,10 @@ from unittest import mock
 
 import kernels
 import pytest
+
+# Before torch is loaded: on small tensors two threads wait for each other, the more the busier the
+# machine is, and there is a worker for each core.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")

@@ -87,12 +87,6 @@ def test_a_context_of_one_takes_one_token_only():
         model(texts(tokens=2))
 
 
-def test_non_contiguous_input_is_welcome():
-    model = CausalAttention(4, 2, 8, 0.0)
-    x = texts().transpose(0, 1)
-    assert_close(model(x), model(x.contiguous()))
-
-
 def test_the_mask_travels_and_is_not_learned():
     model = CausalAttention(4, 2, 8, 0.0)
     assert "mask" not in dict(model.named_parameters())

@@ -72,30 +72,16 @@ def test_every_lesson_has_its_notebook_and_its_records():
     assert all(record(number) for number in stored)
 
 
-def tracked_notebooks(root):
-    """The notebooks that git keeps in a folder; skips the test where it cannot tell."""
+def test_no_notebook_lies_elsewhere_unseen():
     if not shutil.which("git"):
         pytest.skip("git is not installed, and it tells which notebooks belong to the project")
     own = {name: os.environ[name] for name in os.environ if not name.startswith("GIT_")}
     command = ["git", "-c", "core.quotePath=off", "ls-files", "*.ipynb"]
-    run = subprocess.run(command, cwd=root, env=own, capture_output=True, encoding="utf-8")
+    run = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, encoding="utf-8")
     if run.returncode:
         pytest.skip(f"git cannot tell which notebooks belong to the project: {run.stderr.strip()}")
-    return run.stdout.splitlines()
-
-
-def test_no_notebook_lies_elsewhere_unseen():
     known = {path.relative_to(ROOT).as_posix() for path in NOTEBOOKS}
-    assert set(tracked_notebooks(ROOT)) - known == set(), "a lesson is called 04_its_name.ipynb"
-
-
-def test_without_git_a_test_is_skipped_and_says_why(monkeypatch, tmp_path):
-    (tmp_path / ".git").touch()
-    with pytest.raises(pytest.skip.Exception, match=r"git cannot tell|git is not installed"):
-        tracked_notebooks(tmp_path)
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(pytest.skip.Exception, match="git is not installed"):
-        tracked_notebooks(tmp_path)
+    assert set(run.stdout.splitlines()) - known == set(), "a lesson is called 04_its_name.ipynb"
 
 
 def test_every_known_survivor_has_its_reason():

@@ -8,7 +8,6 @@ import random
 import re
 import sys
 import warnings
-from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -34,16 +33,6 @@ def exercise():
     made.hint("What is twice 2?")(twice)
     made.must("What is twice 3?")(lambda f: None if f(3) == 6 else f"3 becomes {f(3)}")
     return made
-
-
-def test_a_demand_leaves_its_probe_as_it_is(exercise):
-    assert exercise.must("Why?")(twice) is exercise.hint("Why?")(twice) is twice
-
-
-def test_a_verdict_cannot_be_changed(exercise):
-    verdict = exercise.judge(lambda x: 0)
-    with pytest.raises(FrozenInstanceError):
-        verdict.state = "right"
 
 
 def stub_raising(x):
@@ -125,32 +114,29 @@ def test_the_first_failing_demand_speaks(exercise):
     assert "3 becomes 9\n" in exercise.judge(lambda x: x * x).message
 
 
-@pytest.mark.parametrize(
-    "error", [ValueError("first\nsecond"), SystemExit("first"), KeyError("first")]
-)
-def test_an_answer_that_raises_is_wrong_and_the_error_is_told(exercise, error):
-    def answer(x):
-        raise error
-
-    verdict = exercise.judge(answer)
-    assert verdict.state == "wrong"
-    assert "first" in verdict.message
-    assert "second" not in verdict.message
-
-
 class Unprintable(Exception):
     def __str__(self):
         raise ValueError("first")
 
 
-@pytest.mark.parametrize("error", [Unprintable(), GeneratorExit(), RecursionError()])
-def test_odd_errors_are_told_by_their_class(exercise, error):
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError("first\nsecond"), "ValueError: first"),
+        (SystemExit("first"), "SystemExit: first"),
+        (KeyError("first"), "KeyError: 'first'"),
+        (Unprintable(), "Unprintable"),
+        (GeneratorExit(), "GeneratorExit"),
+        (RecursionError(), "RecursionError"),
+    ],
+)
+def test_an_answer_that_raises_is_wrong_and_the_error_is_told(exercise, error, told):
     def answer(x):
         raise error
 
     verdict = exercise.judge(answer)
     assert verdict.state == "wrong"
-    assert type(error).__name__ in verdict.message
+    assert f" with {told}\nAsk yourself: " in verdict.message
 
 
 def test_an_answer_within_itself_is_wrong_and_long_findings_are_cut(exercise):
@@ -186,8 +172,9 @@ def test_an_answer_runs_under_the_same_conditions_everywhere(exercise):
     assert set(seen) == {(torch.float32, True, 1)}
 
 
-def test_an_answer_cannot_change_torch_or_what_is_drawn_next_for_the_others(exercise):
+def test_an_answer_cannot_print_nor_change_torch_or_what_is_drawn_next(exercise, capfd):
     def answer(x):
+        print("debugging")
         torch.set_default_dtype(torch.float64)
         torch.set_default_device("meta")
         torch.set_num_threads(2)
@@ -209,6 +196,7 @@ def test_an_answer_cannot_change_torch_or_what_is_drawn_next_for_the_others(exer
         assert (torch.get_default_dtype(), torch.get_num_threads()) == (torch.float32, threads)
         assert torch.empty(0).device.type == "cpu"
         assert drawn() == before
+        assert capfd.readouterr() == ("", "")
     finally:
         torch.set_default_dtype(torch.float32)
         torch.set_default_device(None)
@@ -266,11 +254,7 @@ UNREADABLE = [
     ("sdpa-mask", lambda mask: (row for row in mask), "you return a generator"),
     ("peek-test", lambda model: True, "takes 1 positional argument but 2 were given"),
     ("layer", lambda X, heads: X.to_sparse(), "torch.sparse_coo, cpu)"),
-    (
-        "layer",
-        lambda X, heads: torch.nested.nested_tensor([X[0], X[0, :1]]),
-        "a tensor (nested,",
-    ),
+    ("layer", lambda X, heads: torch.nested.nested_tensor([X[0], X[0, :1]]), "a tensor (nested,"),
     ("parity", (torch.eye(22).to_sparse(),) * 3, "you hand in a tuple of 3 (Tensor, Tensor,"),
     ("six-bits", dict.fromkeys(("flight", "speech"), torch.eye(3).to_sparse()), "in a dict"),
 ]
@@ -302,30 +286,10 @@ class NoAttributes(torch.nn.Module):
         super().__init__()
 
 
-@pytest.mark.parametrize(
-    ("name", "answer", "told"),
-    [
-        ("denoiser-inputs", NoAttributes, "using it stops with AttributeError: 'NoAttributes'"),
-        ("causal-attention", NoAttributes, "using it stops with AttributeError: 'NoAttributes'"),
-    ],
-)
-def test_a_class_that_the_checker_cannot_use_is_told_without_blaming_a_line(name, answer, told):
-    assert told in helpers.judge(name, answer).message
-
-
-def test_judging_prints_nothing_and_draws_nothing(exercise, capfd):
-    def noisy(x):
-        print("debugging")
-        torch.manual_seed(99)
-        return x + x
-
-    torch.manual_seed(1)
-    expected = torch.rand(3)
-    torch.manual_seed(1)
-    with torch.no_grad():
-        exercise.judge(noisy)
-    assert torch.equal(torch.rand(3), expected)
-    assert capfd.readouterr() == ("", "")
+@pytest.mark.parametrize("name", ["denoiser-inputs", "causal-attention"])
+def test_a_class_that_the_checker_cannot_use_is_told_without_blaming_a_line(name):
+    told = "using it stops with AttributeError: 'NoAttributes'"
+    assert told in helpers.judge(name, NoAttributes).message
 
 
 NONE_LEFT = "none left; the solution is folded under the exercise"
@@ -457,11 +421,7 @@ def test_an_unknown_name_names_the_known_ones(door):
 BATCH, LENGTH, D_MODEL = inputs.SHAPES["sum"][0]
 TEXTS, TOKENS, D_OUT = attention.SHAPES["queries"][0]
 STATED = [
-    (
-        1,
-        "three-shapes-text",
-        f"{BATCH} texts with {LENGTH} places each, and `d_model` = {D_MODEL}",
-    ),
+    (1, "three-shapes-text", f"{BATCH} texts with {LENGTH} places each, and `d_model` = {D_MODEL}"),
     (2, "forecast-text", f"A batch of shape {TEXTS} \u00d7 {TOKENS} \u00d7 5 goes in"),
     (2, "forecast-text", f"the layer has `d_out` = {D_OUT}."),
     (3, "previous-head-text", f"at least {disobeys.SHARP} of the attention"),

@@ -42,11 +42,6 @@ def test_levels_in_any_dtype_and_as_a_column_are_converted(dtype, given, column)
     assert torch.equal(h, model(IDS, levels.to(dtype)))
 
 
-@pytest.mark.parametrize(("batch", "length"), [(0, 4), (2, 0), (1, 1), (4, 7), (5, 5)])
-def test_any_batch_and_any_length_up_to_the_longest(batch, length):
-    assert module()(torch.ones(batch, length).long(), torch.rand(batch)).shape == (batch, length, 5)
-
-
 @pytest.mark.parametrize(
     ("ids", "levels", "told"),
     [

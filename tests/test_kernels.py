@@ -9,11 +9,11 @@ import sys
 import threading
 
 import kernels
+import nbformat
 import pytest
 from lessons import ROOT, cells, load
+from nbformat.v4 import new_code_cell, new_notebook
 from rewrite import METADATA, rewrite_all
-
-from helpers.project import links
 
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks its kernels")
 LOOK = """import os, sys
@@ -34,23 +34,7 @@ c.InteractiveShellApp.exec_lines = ["mine_in_profile = 1"]
         "mine.py": "mine_from_python = 1",
         "matplotlibrc": "figure.facecolor: black",
         "kernels/python3/kernel.json": '{"argv": ["mine"], "display_name": "", "language": ""}',
-        "look.ipynb": links.dump(
-            {
-                "cells": [
-                    {
-                        "cell_type": "code",
-                        "execution_count": 1,
-                        "id": "look",
-                        "metadata": {},
-                        "outputs": [],
-                        "source": LOOK,
-                    }
-                ],
-                "metadata": METADATA,
-                "nbformat": 4,
-                "nbformat_minor": 5,
-            }
-        ),
+        "look.ipynb": nbformat.writes(new_notebook(cells=[new_code_cell(LOOK)], metadata=METADATA)),
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

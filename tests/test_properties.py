@@ -5,7 +5,6 @@ Hypothesis draws the cases, the same ones in each run.
 
 import itertools
 import math
-import time
 
 import pytest
 import torch
@@ -40,7 +39,7 @@ def draw(seed, *shape, dtype=torch.float32):
 # ------------------------------------------------------------------ lesson 1
 @any_case
 @given(
-    st.integers(0, 4), st.integers(0, 5), sizes, seeds, st.sampled_from([torch.int32, torch.int64])
+    st.integers(0, 4), st.integers(0, 6), sizes, seeds, st.sampled_from([torch.int32, torch.int64])
 )
 def test_denoiser_inputs_are_linear_in_t_and_each_text_is_its_own(
     batch, length, d_model, seed, ids
@@ -210,9 +209,3 @@ def test_rounded_is_near_and_never_minus_zero(number, decimals):
     text = rounded(number, decimals)
     assert float(text) == pytest.approx(number, abs=0.51 * 10**-decimals)
     assert not (text.startswith("-") and float(text) == 0)
-
-
-def test_a_slow_machine_fails_no_property(monkeypatch):
-    minutes = itertools.count(step=60)
-    monkeypatch.setattr(time, "perf_counter", lambda: float(next(minutes)))
-    any_case(given(seeds)(lambda seed: None))()

@@ -43,10 +43,9 @@ def git(home, *arguments, check=True):
     if not shutil.which("git"):
         pytest.skip("git is not installed")
     command = ["git", *map(str, arguments)]
-    done = subprocess.run(
+    return subprocess.run(
         command, check=check, capture_output=True, env=environment(home), text=True
     )
-    return done.stdout
 
 
 def put_helpers(folder, note="ours"):
@@ -117,9 +116,7 @@ def test_a_copy_that_an_earlier_cell_fetched_is_refreshed(git_home):
 
 def last_line(home, *arguments):
     """What git itself says last."""
-    command = ["git", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, env=environment(home), text=True)
-    return done.stderr.split("\n")[-2]
+    return git(home, *arguments, check=False).stderr.split("\n")[-2]
 
 
 def test_an_older_copy_serves_when_github_is_out_of_reach_and_git_says_why(git_home):
@@ -174,7 +171,7 @@ def test_a_learners_clone_stays_where_it_is(git_home, request, steps):
 def state(home, repository):
     """All that a git command can move in a repository."""
     asked = ("status --porcelain=v2 --branch", "show-ref", "rev-parse --is-shallow-repository")
-    return [git(home, "-C", repository, *words.split(), check=False) for words in asked]
+    return [git(home, "-C", repository, *words.split(), check=False).stdout for words in asked]
 
 
 def test_neither_variables_nor_hooks_of_git_reach_another_repository(git_home):

@@ -2,7 +2,8 @@
 
 For each known wrong answer they are computed once more, from the answer and by plain code; only
 what is put into the answer may be the checker's. A finding with a number that nothing in `RULES`
-computes needs a line in `NOT_COMPUTED`, with the reason.
+computes needs a line in `NOT_COMPUTED`, with the reason. What is told of an answer with a name is
+read from `findings.json`, against which the tests of what checks the answers hold it.
 """
 
 import contextlib
@@ -14,6 +15,7 @@ import test_checks_attention
 import test_checks_disobeys
 import test_checks_inputs
 import torch
+from lessons import FINDINGS, load
 from torch import nn
 
 from helpers import judge
@@ -29,11 +31,7 @@ OWN_TABLES = {
     "flight-head": test_checks_disobeys.WRONG_FLIGHT,
     "parity": test_checks_disobeys.WRONG_PARITY,
 }
-SMALL = [
-    *test_checks_inputs.SMALL_WRONG.values(),
-    *test_checks_attention.SMALL_WRONG.values(),
-    *test_checks_disobeys.SMALL_WRONG,
-]
+SMALL = {**test_checks_inputs.SMALL_WRONG, **test_checks_attention.SMALL_WRONG}
 SHAPE, NUMBER = r"(\d+(?: x \d+)*)", r"(-?\d+(?:\.\d+)?(?:e-\d+)?)"
 
 
@@ -165,7 +163,7 @@ RULES = {
     "noise-axis": {
         r"you miss a model in which one place of text (\d) gets the noise of text (\d)": (
             lambda a, to, source: not a(leak(to, source), inputs._ids(4, 4), torch.rand(4))
-        ),
+        )
     },
     "midpoint": {
         rf"the first of your two vectors is off by up to {NUMBER}": (
@@ -307,7 +305,7 @@ RULES |= {
     "peek-test": {
         r"you miss a model in which only token (\d) of (\d) peeks, at token (\d)": (
             lambda a, query, length, key: not a(hole(query, length, key), torch.rand(3, length, 4))
-        ),
+        )
     },
     "sdpa-mask": {
         rf"given a mask of (\d) x \d, you return {SHAPE}": (
@@ -470,9 +468,7 @@ RULES |= {
             lambda a, units, told: a[0].shape[1] == units and str(tuple(a[1].shape)) == told
         ),
     },
-    "six-bits": {
-        r"bit (\d) of (\w+) is not (.*)": lambda a, k, name, told: a[name][k] == told,
-    },
+    "six-bits": {r"bit (\d) of (\w+) is not (.*)": lambda a, k, name, told: a[name][k] == told},
 }
 
 NOT_COMPUTED = {
@@ -498,11 +494,22 @@ NOT_COMPUTED = {
 }
 
 
+def findings(exercise):
+    """Each known wrong answer of an exercise, with what is told of it."""
+    stored = load(FINDINGS)[exercise]
+    named = {name: row[0] for name, row in OWN_TABLES.get(exercise, {}).items()}
+    named |= {name: given for name, (own, given, _) in SMALL.items() if own == exercise}
+    for name, answer in named.items():
+        yield answer, stored[name.encode("unicode_escape").decode()]
+    for own, answer, _ in test_checks_disobeys.SMALL_WRONG:
+        if own == exercise:
+            yield answer, judge(exercise, answer).message
+
+
 @pytest.mark.parametrize("exercise", RULES)
 def test_the_numbers_of_a_finding_are_those_of_the_answer(exercise):
-    own = [row[0] for row in OWN_TABLES.get(exercise, {}).values()]
-    for answer in own + [given for name, given, _ in SMALL if name == exercise]:
-        finding, _, _ = judge(exercise, answer).message.partition("\n")
+    for answer, message in findings(exercise):
+        finding, _, _ = message.partition("\n")
         rule = next((rule for rule in RULES[exercise] if re.match(rf"{rule}(?!\w)", finding)), "")
         if not rule:
             known = any(re.search(other, finding) for other in NOT_COMPUTED)

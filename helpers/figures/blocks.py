@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import product
 from textwrap import fill
 
-import torch
+import numpy as np
 from torch import Tensor
 
 from helpers.figures.canvas import FAINT, TITLE_WIDTH, WEIGHTS, by_name, drawing, frame
@@ -29,8 +29,8 @@ def broadcast_blocks(parts: Mapping[str, Tensor], total: str, *, picture: str) -
         name: tuple(tensor.shape) for name, tensor in by_name("broadcast_blocks", parts).items()
     }
     try:
-        whole = tuple(torch.broadcast_shapes(*shapes.values()))
-    except RuntimeError:
+        whole = np.broadcast_shapes(*shapes.values())
+    except ValueError:
         whole = ()
     if len(whole) != len(AXES) or len(shapes) != len(FILLS) - 1:
         told = ", ".join(map(str, shapes.values()))

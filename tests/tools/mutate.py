@@ -58,20 +58,9 @@ DROPPED_CALLS = {
     *("transpose", "unsqueeze", "squeeze", "masked_fill", "masked_fill_", "round", "abs", "flip"),
     *("clone", "bool", "float", "double", "softmax", "relu", "triu", "tril", "eval", "cumsum"),
 }
-SWAPPED = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-}
+PAIRS = [(ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.And, ast.Or), (ast.Eq, ast.NotEq)]
+PAIRS += [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE)]
+SWAPPED = dict(PAIRS) | {other: one for one, other in PAIRS}
 
 
 # ------------------------------------------------------------------ changes of code
@@ -277,10 +266,6 @@ TESTS = {  # what tests a helper, where its name does not tell
     "verdict_look": ["test_exercises"],
     "minutes": ["test_reading"],
     "hand_built": ["test_disobeys_model", "test_checks_disobeys"],
-    "inputs": ["test_checks_inputs"],
-    "attention": ["test_checks_attention"],
-    "disobeys": ["test_checks_disobeys"],
-    "denoiser": ["test_checks_denoiser"],
     "common": [
         "test_checks_common",
         "test_checks_inputs",
@@ -326,7 +311,8 @@ def helper_changes(sample: int | None, draw: random.Random, known: dict[str, str
 def own_tests(path: Path) -> list[str]:
     if path.parent.name == "figures":
         return ["tests/test_figures.py"]
-    return [f"tests/{name}.py" for name in TESTS.get(path.stem, [f"test_{path.stem}"])]
+    usual = [f"test_checks_{path.stem}" if path.parent.name == "checks" else f"test_{path.stem}"]
+    return [f"tests/{name}.py" for name in TESTS.get(path.stem, usual)]
 
 
 def changed_solutions(path: Path) -> list[str]:
@@ -480,12 +466,7 @@ def code_changes(
 
 
 def report(
-    what: str,
-    planned: int,
-    survivors: list[str],
-    known: dict[str, str],
-    begin: float,
-    whole: bool,
+    what: str, planned: int, survivors: list[str], known: dict[str, str], begin: float, whole: bool
 ) -> int:
     """Print the score, the survivors without a reason and, of a whole run, reasons without a
     survivor; return the number of the first."""
