@@ -338,36 +338,43 @@ def test_a_hint_that_is_not_there_is_told(monkeypatch, tmp_path):
         helpers.hint("patch")
 
 
-def test_the_tally_counts_and_names_the_next(capsys, monkeypatch):
+@pytest.fixture
+def three_exercises(monkeypatch):
+    """A lesson of three exercises, none of them checked so far."""
+    lessons = {2: ("attention", ["clinic", "future-mask", "peek-test"])}
+    monkeypatch.setattr(helpers, "LESSONS", lessons)
+    monkeypatch.setattr(helpers, "_states", {})
+
+
+def test_the_tally_counts_and_names_the_next(capsys, monkeypatch, three_exercises):
     def told(*right, wrong=()):
         monkeypatch.setattr(helpers, "_states", dict.fromkeys(right, "right"))
         helpers._states.update(dict.fromkeys(wrong, "wrong"))
         helpers.tally(2)
         return capsys.readouterr().out
 
-    assert told() == "○○○○○○ 0 of 6 done; next: 2.1 shape-forecast\n"
-    assert told("clinic", "peek-test") == "○✓○○✓○ 2 of 6 done; next: 2.1 shape-forecast\n"
-    first = "✓✗○○○○ 1 of 6 done; next: 2.2 clinic\n"
-    assert told("shape-forecast", "parity", wrong=["clinic"]) == first
-    assert told(*helpers.LESSONS[2][1]).startswith("✓✓✓✓✓✓ all 6 done: ")
+    assert told() == "○○○ 0 of 3 done; next: 2.1 clinic\n"
+    assert told("future-mask") == "○✓○ 1 of 3 done; next: 2.1 clinic\n"
+    one_wrong = "✓✗○ 1 of 3 done; next: 2.2 future-mask\n"
+    assert told("clinic", "parity", wrong=["future-mask"]) == one_wrong
+    assert told("clinic", "future-mask", "peek-test").startswith("✓✓✓ all 3 done: ")
 
 
-def test_check_prints_sign_number_verdict_message_and_progress(capsys, monkeypatch):
-    monkeypatch.setattr(helpers, "_states", {})
+def test_check_prints_sign_number_verdict_message_and_progress(capsys, three_exercises):
     for answer in (None, lambda n: torch.ones(n, n).triu(0), lambda n: torch.ones(n, n).triu(1)):
         assert helpers.check("future-mask", answer) is None
     lines = capsys.readouterr().out.splitlines()
     assert lines == [
-        "○ 2.3 future-mask: not attempted",
+        "○ 2.2 future-mask: not attempted",
         "    nothing is filled in yet",
-        "✗ 2.3 future-mask: wrong",
+        "✗ 2.2 future-mask: wrong",
         "    5 of 5 tokens are hidden from themselves",
         "",
         "    Ask yourself: May a token look at itself? Where in the matrix does it do so?",
-        "✓ 2.3 future-mask: right",
+        "✓ 2.2 future-mask: right",
         "    Ones mark exactly the future, for any length: that is all a causal mask",
         "    says.",
-        "    ○○✓○○○ 1 of 6 done; next: 2.1 shape-forecast",
+        "    ○✓○ 1 of 3 done; next: 2.1 clinic",
     ]
 
 
@@ -382,17 +389,16 @@ class Notebook:
     kernel = True
 
 
-def test_in_a_notebook_a_verdict_is_html_with_its_text_as_a_twin(monkeypatch):
+def test_in_a_notebook_a_verdict_is_html_with_its_text_as_a_twin(monkeypatch, three_exercises):
     shown = []
     monkeypatch.setattr("IPython.get_ipython", Notebook)
     monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
-    monkeypatch.setattr(helpers, "_states", {})
     helpers.check("future-mask", lambda n: torch.ones(n, n).triu(1))
     ((text, page),) = ((data["text/plain"], data["text/html"]) for data in shown)
-    assert text.startswith("✓ 2.3 future-mask: right\n    Ones mark exactly the future")
+    assert text.startswith("✓ 2.2 future-mask: right\n    Ones mark exactly the future")
     words = html.unescape(re.sub(r"<[^>]+>", "", page)).split()
     assert words == text.split()
-    assert "○○✓○○○ 1 of 6 done; next: 2.1 shape-forecast</p>" in page
+    assert "○✓○ 1 of 3 done; next: 2.1 clinic</p>" in page
 
 
 def test_in_html_code_is_code_and_signs_of_the_answer_are_no_tags():
