@@ -6,7 +6,7 @@ from lessons import assert_close, run_cells, torch_settings_kept
 
 CELLS = (
     *("tools", "guess", "words", "encode", "fitting", "exact", "padding", "attention", "parts"),
-    *("block", "inputs", "model", "corrupt", "own-loss", "questions", "met", "judge", "train"),
+    *("block", "inputs", "model", "corrupt", "own-loss", "questions", "writings", "judge", "train"),
     *("watch", "views", "limits", "score", "left-mask", "left", "unmask", "write", "without-level"),
 )
 SEEDS = (1, 2, 3)  # beside the lesson's own, 0
