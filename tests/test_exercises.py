@@ -453,6 +453,16 @@ def test_each_question_is_asked_of_some_known_wrong_answer(number):
         assert unasked == [], f"nothing in findings.json asks these, of {name}"
 
 
+def test_each_stored_finding_is_told_of_an_answer_that_is_still_tried(request):
+    items = request.session.items
+    files = {f"test_checks_{checks}.py" for checks, _ in helpers.LESSONS.values()}
+    if request.config.option.keyword or not files <= {item.path.name for item in items}:
+        pytest.skip("only a run of all tests collects every known answer")
+    tried = {item.callspec.id for item in items if hasattr(item, "callspec")}
+    stored = {answer for told in load(FINDINGS).values() for answer in told}
+    assert stored - tried == set(), "no test hands these in: take them out of findings.json"
+
+
 def test_an_unknown_lesson_names_the_known_ones():
     with pytest.raises(KeyError, match=r"lesson 77.*\[1, 2, 3"):
         helpers.tally(77)

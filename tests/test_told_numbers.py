@@ -1,9 +1,10 @@
 """The numbers that a finding tells are those of the answer.
 
-For each known wrong answer they are computed once more, from the answer and by plain code; only
-what is put into the answer may be the checker's. A finding with a number that nothing in `RULES`
-computes needs a line in `NOT_COMPUTED`, with the reason. What is told of an answer with a name is
-read from `findings.json`, against which the tests of what checks the answers hold it.
+For each known wrong answer of the exercises in `RULES` they are computed once more, from the answer
+and by plain code; only what is put into the answer may be the checker's. A finding with a number
+that nothing in `RULES` computes needs a line in `NOT_COMPUTED`, with the reason. What is told of an
+answer with a name is read from `findings.json`, against which the tests of what checks the answers
+hold it.
 """
 
 import contextlib
