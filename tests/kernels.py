@@ -60,6 +60,7 @@ def ready(forked: bool = sys.platform == "linux") -> Iterator[None]:
         folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
         stack.enter_context(mock.patch.dict(os.environ, environment(folder), clear=True))
         command = [sys.executable, "-Xfrozen_modules=off", "-m", "ipykernel_launcher"]
+        command += ["--log-level=ERROR"]  # or each kernel warns that it talks over TCP
         what = {"display_name": "Python 3", "language": "python"}
         if forked:
             stack.enter_context(server(folder))

@@ -26,9 +26,12 @@ def test_each_must_refuses_an_answer_that_no_other_does(checks, name):
     exercise, tests = helpers._exercise(name), importlib.import_module(f"test_checks_{checks}")
     assert name in tests.REFUSED, f"no line for it in REFUSED in {tests.__name__}.py"
     musts = [demand for demand in exercise.demands if demand.decides]
-    for due, answer in zip(musts, tests.REFUSED[name], strict=True):
+    answers = tests.REFUSED[name]
+    assert len(answers) == len(musts), "REFUSED has one answer for each must, in their order"
+    for due, answer in zip(musts, answers, strict=True):
         given = known_answer(tests, name, answer)
         exercise.judge(given)  # sets aside what was computed for the answer before
         with exercises._quiet():
             refusing = [demand for demand in musts if exercise._found(demand, given, [])]
-        assert [demand.question for demand in refusing] == [due.question]
+        told = [demand.question for demand in refusing]
+        assert told == [due.question], f"its answer is for the must that asks: {due.question}"
