@@ -776,7 +776,7 @@ WRONG_STEPS = {
     "asks again after each": (one_after_the_other, "Which ID is it"),
     "four texts at least": (
         lambda model, x_t, *rest: step(model, x_t, *rest) if len(x_t) > 3 else x_t + 0,
-        "Which ID is it",
+        "how many texts there are",
     ),
     "filled in place": (step_in_place, "the one that you are given"),
 }
@@ -841,5 +841,10 @@ REFUSED = {
     "padding-mask": ["whole numbers", "nothing", "written into the IDs"],
     "encoder-block": ["attention halved", "in place"],
     "masked-loss": ["one more level", "cut off", "hidden changed"],
-    "unmask-step": ["fractions", "one number for a text", "filled in place"],
+    "unmask-step": [
+        "fractions",
+        "one number for a text",
+        "four texts at least",
+        "filled in place",
+    ],
 }

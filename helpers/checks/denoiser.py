@@ -820,14 +820,21 @@ def step_is_right(answer: Callable) -> str | None:
             text, place = first(wrong)
             number = found[text, place]
             return f"with how_many={step[3]}, place {place} of text {text} gets ID {number}"
+    return None
+
+
+@unmask_step.must("What in your lines depends on how many texts there are?")
+def other_texts_do_not_matter(answer: Callable) -> str | None:
+    model, x_t, t, how_many, order, uniform = _step(2)
+    among_all = answer(model, x_t.clone(), t, how_many, order, uniform)
     for texts in (1, 3):
-        step = _step(2, texts)
+        part = x_t[:texts].clone(), t[:texts], how_many, order[:texts], uniform[:texts]
         try:
-            found = answer(*step)
+            found = answer(model, *part)
         except Exception as error:
             return f"with a batch of {texts} it stops: {describe(error)}"
-        if not torch.equal(found, _stepped(*_step(2, texts))):
-            return f"with a batch of {texts} something else comes out than with 4"
+        if not torch.equal(found, among_all[:texts]):
+            return f"a batch of {texts} is filled otherwise than the same texts among {len(x_t)}"
     return None
 
 
