@@ -226,6 +226,11 @@ def stream_normalized_later(self, h):
     return h + self.feed_forward(h)
 
 
+def stream_normalized_twice(self, h, blocked):
+    h = self.norm_1(h)
+    return stream_normalized_later(self, h + self.attention(h, blocked))
+
+
 def returns_nothing(self, h, blocked):
     h = looks(self, h, blocked)
     thinks(self, h)
@@ -271,6 +276,7 @@ WRONG_BLOCKS = {
     ),
     "norms behind the sums": (block(norms_behind), "does the stream pass through"),
     "stream normalized first": (block(stream_normalized), "does the stream pass through"),
+    "stream normalized twice": (block(stream_normalized_twice), "does the stream pass through"),
     "stream normalized later": (
         steps(looks, stream_normalized_later),
         "does the stream pass through",
@@ -744,6 +750,10 @@ WRONG_STEPS = {
     "from the end": (
         drawn_by(lambda model, x_t, t, order, u: draw(model, x_t, t, 1 - u)),
         "from its start",
+    ),
+    "letters counted from 0": (
+        drawn_by(lambda model, x_t, t, order, u: draw(model, x_t, t, u) - 2),
+        "How many sums are not above",
     ),
     "one too low": (
         drawn_by(lambda model, x_t, t, order, u: draw(model, x_t, t, u) - 1),

@@ -161,9 +161,6 @@ def _png(figure: Figure) -> bytes:
     size = canvas.get_width_height()
     picture = Image.frombuffer("RGBA", size, canvas.buffer_rgba()).convert("RGB")
     indexed = picture.quantize(INDEXED_COLORS, method=Image.Quantize.MEDIANCUT)
-    palette, white = indexed.getpalette(), 3 * indexed.getpixel((0, 0))
-    palette[white : white + 3] = [255] * 3  # the method may make it 254
-    indexed.putpalette(palette)
     indexed.save(stored, format="png", pnginfo=made_by)
     return stored.getvalue()
 
