@@ -709,6 +709,34 @@ def number_of_gaps_counts(answer: Callable) -> str | None:
     return "the same gaps are filled, however many are asked for" if alike else None
 
 
+Letters = Callable[[Callable, Tensor, Tensor, Tensor, Tensor], Tensor]
+
+
+def _draws_as(finding: str, question: str, *ways: Letters) -> None:
+    """A hint for answers whose letters come out as one of some wrong ways does."""
+
+    @unmask_step.hint(question)
+    def comes_out_so(answer: Callable) -> str | None:
+        for way in ways:
+            alike = True
+            for (model, x_t, t, _, order, uniform), found in _steps(answer):
+                filled = found != x_t
+                alike &= torch.equal(way(model, x_t, t, order, uniform)[filled], found[filled])
+            if alike:
+                return finding
+        return None
+
+
+_draws_as(
+    "each drawn ID is off by the same amount",
+    "How many sums are not above `uniform` when the very first letter, ID 2, is drawn?",
+    *(
+        lambda model, x_t, t, order, uniform, off=off: _drawn(model, x_t, t, uniform) + off
+        for off in (-2, -1, 1, 2)
+    ),
+)
+
+
 @unmask_step.hint(
     "A place that is not hidden must come last in the order, or it takes a gap's turn. What "
     "number does it have in yours?"
@@ -744,24 +772,6 @@ def places_are_right(answer: Callable) -> str | None:
     return None
 
 
-Letters = Callable[[Callable, Tensor, Tensor, Tensor, Tensor], Tensor]
-
-
-def _draws_as(finding: str, question: str, *ways: Letters) -> None:
-    """A hint for answers whose letters come out as one of some wrong ways does."""
-
-    @unmask_step.hint(question)
-    def comes_out_so(answer: Callable) -> str | None:
-        for way in ways:
-            alike = True
-            for (model, x_t, t, _, order, uniform), found in _steps(answer):
-                filled = found != x_t
-                alike &= torch.equal(way(model, x_t, t, order, uniform)[filled], found[filled])
-            if alike:
-                return finding
-        return None
-
-
 _draws_as(
     "at each gap you write the letter with the highest chance",
     "Which letter is drawn when `uniform` is 0.99? Where does your code read `uniform`?",
@@ -787,14 +797,6 @@ _draws_as(
     "the letters are drawn from the other end of the vocabulary",
     "Which way do you walk through the vocabulary, and do you add up from its start?",
     lambda model, x_t, t, order, uniform: _drawn(model, x_t, t, 1 - uniform),
-)
-_draws_as(
-    "each drawn ID is off by the same amount",
-    "How many sums are not above `uniform` when the very first letter, ID 2, is drawn?",
-    *(
-        lambda model, x_t, t, order, uniform, off=off: _drawn(model, x_t, t, uniform) + off
-        for off in (-2, -1, 1, 2)
-    ),
 )
 _draws_as(
     "the letters are drawn from something else than chances",
