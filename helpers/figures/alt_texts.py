@@ -124,10 +124,10 @@ ALT_TEXTS: dict[str, str] = {
         "has one shape, 2 x 5 x 32; log p is 2 x 5 x 10."
     ),
     "denoiser-curve": (
-        "One curve over training steps from 0 to 400, falling, and six level lines. The curve "
-        "starts above the highest line, crosses four of them within the first 50 steps and the "
-        "fifth before step 100. Then it creeps towards the lowest, both sides, without reaching "
-        "it."
+        "One curve over training steps from 0 to 400, falling but for a bump at 200, and six level "
+        "lines. The curve starts above the highest line, crosses four of them within the first 50 "
+        "steps and the fifth before step 100. Then it creeps towards the lowest, both sides, "
+        "without reaching it."
     ),
     "denoiser-against": (
         "Two matrices of eight damaged forms and eight letters. Where counting gives a letter no "
